@@ -305,3 +305,29 @@ def test_what_64_bits_make_of_a_mask_is_asked_in_32() -> None:
     found = evidence_of(MisreadIn64(), d_in=WIDTH).masks
     assert found.disobeyed == {}
     assert found.obeyed[0].dtype == torch.float32
+
+
+class OfMemory(Attend):
+    """A mask by an unusual name hides keys, or makes rows larger."""
+
+    def __init__(self, *, hides: bool) -> None:
+        super().__init__()
+        self.hides = hides
+
+    def forward(self, x: Tensor, memory_mask: Tensor | None = None) -> Tensor:
+        scores = self.q(x) @ self.k(x).mT
+        if memory_mask is None:
+            return scores.softmax(-1) @ self.v(x)
+        if self.hides:
+            scores = scores.masked_fill(~memory_mask[:, None].bool(), -1e9)
+            return scores.softmax(-1) @ self.v(x)
+        return scores.softmax(-1) @ self.v(x) * memory_mask.sum()
+
+
+def test_a_mask_by_an_unusual_name_counts_if_it_is_obeyed() -> None:
+    right, wrong = (
+        evidence_of(OfMemory(hides=one), d_in=WIDTH).masks for one in (True, False)
+    )
+    assert right.arguments == ("memory_mask",)
+    assert right.of_keys is not None
+    assert (wrong.arguments, wrong.disobeyed) == ((), {})

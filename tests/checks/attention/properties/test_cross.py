@@ -234,3 +234,17 @@ class WithoutWeights(OfTwo):
 
 def test_what_has_no_weights_is_compared_with_no_equation() -> None:
     assert said(WithoutWeights(), OTHERS, d_in=WIDTH) == SEES
+
+
+class Triangle(Attend):
+    """Tokens see the past, of a context as well."""
+
+    def forward(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+        y = x if context is None else context
+        scores = self.q(x) @ self.k(y).mT
+        future = torch.ones(x.shape[1], y.shape[1]).triu(1).bool()
+        return scores.masked_fill(future, -torch.inf).softmax(-1) @ self.v(y)
+
+
+def test_a_triangle_between_two_texts_is_remarked_on() -> None:
+    expect(Triangle(), OTHERS, "note", "Query 7 sees 7 of 11 other *", d_in=WIDTH)

@@ -249,3 +249,16 @@ class WithMore(OfKeys):
 
 def test_one_mask_that_is_obeyed_is_enough() -> None:
     assert said(WithMore(), OTHERS, d_in=WIDTH) == SEES
+
+
+class Drops(Asks):
+    """One mask is taken, whose name tells of no other text, and is dropped."""
+
+    def forward(
+        self, x: Tensor, context: Tensor | None = None, mask: Tensor | None = None
+    ) -> Tensor:
+        return self.attend(x, x if context is None else context, None)
+
+
+def test_a_mask_of_any_name_is_asked_where_none_is_of_other_tokens() -> None:
+    expect(Drops(), OTHERS, "failed", IGNORED.format("mask"), d_in=WIDTH)
