@@ -247,4 +247,9 @@ class Triangle(Attend):
 
 
 def test_a_triangle_between_two_texts_is_remarked_on() -> None:
-    expect(Triangle(), OTHERS, "note", "Query 7 sees 7 of 11 other *", d_in=WIDTH)
+    words = (
+        "Query 7 sees 7 of 11 other tokens, and the first query one: the mask of the "
+        "future acts between two texts as well. Where the others are a text of their "
+        "own, no query should miss any."
+    )
+    expect(Triangle(), OTHERS, "note", words, d_in=WIDTH)

@@ -152,15 +152,6 @@ class HidesTheFuture(Asks):
         return torch.ones(x.shape[1], y.shape[1]).tril()
 
 
-def test_a_mask_of_the_future_between_two_texts_is_remarked_on() -> None:
-    words = (
-        "Query 7 sees 7 of 11 other tokens, and the first query one: the mask of the "
-        "future acts between two texts as well. Where the others are a text of their "
-        "own, no query should miss any."
-    )
-    expect(HidesTheFuture(), OTHERS, "note", words, d_in=WIDTH)
-
-
 def test_a_context_is_asked_where_only_the_text_itself_has_a_future() -> None:
     class Right(HidesTheFuture):
         def seen(self, x: Tensor, y: Tensor, alone: bool) -> Tensor | None:

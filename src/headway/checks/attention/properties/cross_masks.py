@@ -1,7 +1,6 @@
 """Masks of the other tokens that queries ask."""
 
 import re
-from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -92,15 +91,9 @@ def _effect(evidence: Evidence, form: Mask, y: Tensor) -> str:
         return "nothing"
     moved = moved_rows(call, y, each_token_changed(y), together=evidence.together)
     seen = (moved > limit).any(dim=1).mT.cpu()
-    return next(_meanings(form, seen, table[0]), "unknown")
-
-
-def _meanings(form: Mask, seen: Tensor, table: Tensor) -> Iterator[str]:
-    """Give what a mask means, if queries see exactly what it shows."""
-    if torch.equal(seen, table.expand_as(seen)):
-        yield "obeyed"
-    if form.type != "float" and torch.equal(seen, ~table.expand_as(seen)):
-        yield "obeyed"
+    shown = table[0].expand_as(seen)
+    meanings = [shown] if form.type == "float" else [shown, ~shown]
+    return "obeyed" if any(torch.equal(seen, one) for one in meanings) else "unknown"
 
 
 def _wrong(evidence: Evidence, name: str, effects: list[str]) -> Outcome | None:
