@@ -46,6 +46,11 @@ def test_without_a_command_all_are_listed(capsys: pytest.CaptureFixture[str]) ->
     assert "practice (practise) write each stage of attention" in told
 
 
+def test_a_mistake_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "leak"]) == 0
+    assert "leak" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("word", "hint"),
     [

@@ -178,6 +178,8 @@ def test_facts_of_a_module() -> None:
     }
     rotary = NAMED["rotary"](SIZES["five heads"])
     assert facts(evidence_of(rotary))["positions"] == Fact("inside", "guessed")
+    windowed = facts(evidence_of(NAMED["window"](SIZES["five heads"])))
+    assert windowed["window"] == Fact("3", "measured")
 
 
 def test_a_context_can_be_told() -> None:

@@ -556,6 +556,12 @@ def test_a_set_is_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "half" not in capsys.readouterr().out
 
 
+def test_what_a_class_needs_is_written(tmp_path: Path) -> None:
+    library, sheet = small_set(tmp_path / "set"), tmp_path / "sheet.md"
+    assert cli.main(["--set", str(library.folder), "--sheet", str(sheet)]) == 0
+    assert "Half as much" in sheet.read_text(encoding="utf-8")
+
+
 def test_an_interruption_has_its_status(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,8 @@ def test_the_worked_example_comes_out(folder: Folder) -> None:
         ("[4.]", "[3.]", False),
         ("tensor([2.5000])", "2.5", False),
         ("2.5", "tensor(2.5000)", False),
+        ("tensor(2., grad_fn=<A>)", "tensor(2., grad_fn=<A>)", True),
+        ("tensor(2.)", "tensor(2., grad_fn=<A>)", False),
     ],
 )
 def test_a_tensor_of_one_number_stands_for_the_number(

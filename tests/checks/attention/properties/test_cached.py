@@ -517,3 +517,11 @@ def test_one_text_has_no_other_to_take_the_past_of() -> None:
     assert shared is not None
     assert shared.sentence.startswith("a text gets the past of another text")
     assert shared.mistake == "cache-of-first-text-for-all"
+
+    def first_key_only(x: Tensor, cut: tuple[int, ...]) -> Tensor:
+        before, new = x.split(cut, dim=1)
+        return torch.cat((plain(before), before[:, :1] + new), dim=1)
+
+    hidden = cause(first_key_only, plain, two)
+    assert hidden is not None
+    assert hidden.mistake == "cache-mask-at-first-key"

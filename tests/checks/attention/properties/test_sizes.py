@@ -111,6 +111,17 @@ def test_a_size_may_be_fixed_by_design(causal: bool) -> None:
     assert row.sentence.startswith("It takes texts of 16 tokens only: with more")
 
 
+def test_a_size_that_is_fixed_in_a_view_is_said_to_be() -> None:
+    class Viewed(Attention):
+        def forward(self, x: Tensor) -> Any:
+            return super().forward(x.view(x.shape[0], 16, SMALL.d_in))
+
+    report = check(Viewed(SMALL))
+    [row] = [one for one in report.failed if one.id == SIZE]
+    assert row.sentence.startswith("It takes texts of 16 tokens only, and raised")
+    assert row.sentence.endswith("a size is fixed in a view.")
+
+
 def test_one_token_alone_is_a_finding() -> None:
     report = check(refusing(1))
     assert [(one.id, one.sentence.partition(":")[0]) for one in report.failed] == [

@@ -622,6 +622,19 @@ def test_a_layer_for_a_part_of_a_token_may_be_shared_by_all_heads(
         assert any(torch.equal(one.query, expected) for one in small)
 
 
+def test_keys_may_be_read_from_the_first_numbers_of_a_token() -> None:
+    module = nn.ModuleDict({"q": nn.Linear(E, E)})
+    module.update({one: nn.Linear(D - 1, E) for one in "kv"})
+    text = f"m(x, x[..., :{D - 1}])"
+    call = Call(text, lambda m, x: m["q"](x) + m["k"](x[..., : D - 1]))
+    place = torch.device("cpu")
+    subject = Subject("it", module, call, E, torch.float64, place, Options(num_heads=H))
+    expected = torch.zeros(E, E, dtype=torch.float64)
+    expected[:, : D - 1] = module["k"].weight.detach()
+    found = find_weights(subject).candidates
+    assert any(torch.equal(one.key, expected) for one in found)
+
+
 def test_mix_is_attention_of_each_head_alone() -> None:
     """The measure of this file, measured by a loop over heads."""
     q, k, v = draw(B, T, E), draw(B, T, E), draw(B, T, H * V)
