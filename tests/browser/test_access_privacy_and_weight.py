@@ -49,6 +49,24 @@ AROUND_ARTICLE = 8 * KB  # the list of chapters, which grows with the book
 AROUND_EXERCISES = 9 * KB  # where the table of contents has each exercise
 INDEX_PER_PAGE = 2.25 * KB  # of the search, loaded when somebody searches
 OF_COLOURS = ("color-contrast", "link-in-text-block")  # the rules of axe that see them
+# For colours, of all that looks the same and stands on the same, the first is enough: to
+# look at each takes several times as long as all the other rules.
+AGAIN = "data-again"
+MARK_AGAIN = """
+(again) => {
+  const seen = new Set()
+  for (const innermost of document.querySelectorAll("body :not(:has(*))")) {
+    const { fontSize, fontWeight, textDecorationLine } = getComputedStyle(innermost)
+    const look = [innermost.localName, fontSize, fontWeight, textDecorationLine]
+    for (let one = innermost; one; one = one.parentElement) {
+      const { color, backgroundColor, backgroundImage, opacity } = getComputedStyle(one)
+      look.push(color, backgroundColor, backgroundImage, opacity)
+    }
+    innermost.toggleAttribute(again, seen.has(look.join()))
+    seen.add(look.join())
+  }
+}
+"""
 each_scheme = pytest.mark.parametrize("scheme", ["light", "dark"])
 # How far what stands on the page has moved, without the reader, since it was opened.
 LAYOUT_SHIFT = """
@@ -73,12 +91,22 @@ class Found:
     barriers: dict[str, list[str]]
 
 
-def barriers(page: "Page", *rules: str) -> list[str]:
-    """List what axe finds on a page, by its usual rules or by those that are named."""
+def barriers(page: "Page") -> list[str]:
+    """List what axe finds on a page, its colours apart."""
+    return found_by_axe(page, rules={one: {"enabled": False} for one in OF_COLOURS})
+
+
+def barriers_of_colour(page: "Page") -> list[str]:
+    """List what axe finds in the colours of a page, as they are now."""
+    page.evaluate(MARK_AGAIN, AGAIN)
+    only = {"type": "rule", "values": [*OF_COLOURS]}
+    return found_by_axe(page, {"exclude": [[f"[{AGAIN}]"]]}, runOnly=only)
+
+
+def found_by_axe(page: "Page", context: Any = None, **options: Any) -> list[str]:
     from axe_playwright_python.sync_playwright import Axe
 
-    only = {"runOnly": {"type": "rule", "values": [*rules]}}
-    result = Axe().run(page, options=only if rules else None)
+    result = Axe().run(page, context, options)
     return [
         f"{rule['id']}: {node['html'][:120]}"
         for rule in result.response["violations"]
@@ -119,9 +147,9 @@ def look(browser: "Browser", address: Callable[[str], str]) -> Callable[[str], F
         cost = costs(seen, site_of(page, address))
         seen.start_figures()
         unfold(seen.page)
-        light = barriers(seen.page)
+        light = barriers(seen.page) + barriers_of_colour(seen.page)
         make_dark(seen.page)
-        found = {"light": light, "dark": barriers(seen.page, *OF_COLOURS)}
+        found = {"light": light, "dark": barriers_of_colour(seen.page)}
         requests = [request.url for request in seen.requests]
         window.close()
         return Found(requests, seen.messages, cost, found)
