@@ -133,6 +133,15 @@ def test_without_source_the_first_variables_pass_for_sizes(
     assert unpacked(written(text, source=False)) == names.split()
 
 
+def test_the_names_of_sizes_are_read_in_a_function_beside_it() -> None:
+    whole = written(
+        "def sizes(x): seq_len, bsz, d = x.shape; return seq_len, bsz, d\n"
+        "def f(x): return x.new_zeros(sizes(x))\n"
+    )
+    assert unpacked(whole) == []
+    assert unpacked(whole, called=True) == ["seq_len", "bsz", "d"]
+
+
 def test_the_names_of_sizes_are_read_of_a_module() -> None:
     class Named(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
