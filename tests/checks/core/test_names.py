@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  # as readers write it
 from torch import Tensor, nn
 
-from headway.checks.core.names import used_names
+from headway.checks.core.names import keys_of_dictionaries, used_names
 from tests.checks.support.written import written
 
 
@@ -169,3 +169,8 @@ def test_what_is_given_to_a_partial_counts_if_it_is_true() -> None:
         "tril",
         "scale",
     }
+
+
+def test_keys_of_dictionaries_are_texts_that_could_be_names() -> None:
+    text = "def f(x): return x['keys'] if 'values' in x else print('no keys here')"
+    assert keys_of_dictionaries(written(text)) == {"keys", "values"}

@@ -47,6 +47,17 @@ def read_names(target: Target) -> set[str]:
     }
 
 
+def keys_of_dictionaries(target: Target) -> set[str]:
+    """Collect the texts of code that may be keys, as in `cache["keys"]`."""
+    return {
+        text
+        for part in parts(target)
+        for function in _functions(part)
+        for text in function.__code__.co_consts
+        if isinstance(text, str) and text.isidentifier()
+    }
+
+
 def optional_flags(target: Target) -> set[str]:
     """Collect the arguments of functions and methods that are `False` by default."""
     return {

@@ -63,6 +63,52 @@ class InADictionary(Growing):
         return self.mix(q, k, v)
 
 
+class OfAnotherText(Attend):
+    """It keeps what the first call made of its keys, and reads that ever after."""
+
+    def __init__(self, times: float = 1.0) -> None:
+        super().__init__()
+        self.times = times
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        cache: dict[str, Tensor] | None = None,
+    ) -> Tensor:
+        if cache is None:
+            k, v = self.k(key), self.v(value)
+        elif "encoder_keys" in cache:
+            k, v = cache["encoder_keys"], self.times * cache["encoder_values"]
+        else:
+            k, v = cache["encoder_keys"], cache["encoder_values"] = (
+                self.k(key),
+                self.v(value),
+            )
+        return scaled_dot_product_attention(self.q(query), k, v)
+
+
+class OfTheFirstCall(Attend):
+    """The same for the past of a text, where what is new is forgotten."""
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        cache: dict[str, Tensor] | None = None,
+    ) -> Tensor:
+        if cache is None:
+            k, v = self.k(key), self.v(value)
+        else:
+            k, v = (
+                cache.setdefault("k", self.k(key)),
+                cache.setdefault("v", self.v(value)),
+            )
+        return scaled_dot_product_attention(self.q(query), k, v)
+
+
 class OfLayers(Growing):
     def forward(self, x: Tensor, past_key_values: Any = None) -> Any:
         q, k, v = self.three(x)
@@ -500,6 +546,16 @@ def test_a_cache_that_is_given_must_be_taken_back() -> None:
         "them raised AttributeError: "
     )
     assert said(target, CACHED, d_in=WIDTH, caches=False)[0] == "not applicable"
+
+
+def test_what_is_kept_of_another_text_need_not_grow() -> None:
+    assert said(OfAnotherText(), CACHED, d_in=WIDTH) == (
+        "note",
+        "With cache={}, later calls see the tokens of the first call and no others: "
+        "'encoder_keys' says that they are those of another text.",
+    )
+    assert said(OfAnotherText(times=2.0), CACHED, d_in=WIDTH)[0] == "failed"
+    assert said(OfTheFirstCall(), CACHED, d_in=WIDTH)[0] == "failed"
 
 
 def test_one_text_has_no_other_to_take_the_past_of() -> None:

@@ -1,6 +1,7 @@
 """The property of a cache: any calls make one text."""
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,9 +13,11 @@ from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.masks import example_table
 from headway.checks.attention.properties.cache_causes import Run, cause
 from headway.checks.attention.subject.caches import Way, ways_to_cache
+from headway.checks.attention.subject.cross_calls import as_cross_attention
 from headway.checks.core.cache_positions import SHIFTS, shifted
 from headway.checks.core.errors import at_the_border, describe, suppress_theirs, theirs
 from headway.checks.core.limit import limited
+from headway.checks.core.names import keys_of_dictionaries
 from headway.checks.core.outcome import (
     Outcome,
     failed,
@@ -30,6 +33,8 @@ Cut = tuple[int, ...]
 Places = Callable[[int], int]  # of a first new token, behind so many others
 Given = Callable[[int, int], Mapping[str, Any]]  # for the tokens between two places
 _HELD = (tuple, list, dict)  # what a call gives back, and is surely a cache
+# Under which names keys are kept that are of the text of an encoder.
+_ANOTHER_TEXT = re.compile(r"enc(oder)?_?dec|cross|encoder|memory|static|source|src")
 
 
 def cached(evidence: Evidence) -> Outcome:
@@ -273,6 +278,12 @@ def _moved(shift: int, start: int) -> int:
 
 def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
     """Say where rows with a cache are others, and what that tells."""
+    with suppress_theirs():
+        if named := _of_another_text(evidence, way):
+            return note(
+                f"With {way.shown}, later calls see the tokens of the first call and "
+                f"no others: {named!r} says that they are those of another text."
+            )
     row = int((~(off <= evidence.tolerance)).nonzero()[0])
     figure = float(off.max())
     where = f"With {way.shown}, in calls of {_shown(cut)} tokens, row {row + 1} is not "
@@ -285,6 +296,19 @@ def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
         figure,
         mistakes=found.mistakes if found else (),
     )
+
+
+def _of_another_text(evidence: Evidence, way: Way) -> str:
+    """Name what a cache keeps of the first call alone, for cross-attention."""
+    kept = keys_of_dictionaries(evidence.subject.target)
+    named = sorted(filter(_ANOTHER_TEXT.search, kept))
+    first = evidence.subject.T - 2
+    asking = as_cross_attention(evidence.subject, evidence.x[:, :first])
+    if way.told or not named or asking is None:
+        return ""
+    rows = _in_calls(evidence, way, (first, 1, 1))[:, first:]
+    expected = asking(evidence.x)[:, first:]
+    return named[0] if max_difference(expected, rows) <= evidence.tolerance else ""
 
 
 def _runs(evidence: Evidence, way: Way) -> Run:
