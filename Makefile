@@ -19,7 +19,8 @@ BASE = $(or $(wildcard .venv/bin/python),$(PYTHON))
 RUN = .venv/bin/python -m
 
 PIP = $(RUN) pip --disable-pip-version-check
-CONSTRAIN = -c constraints.txt $(OPTIONS)
+# Python compiles what is imported, once, and that is a small part of what is installed.
+CONSTRAIN = --no-compile -c constraints.txt $(OPTIONS)
 
 # For pip, 2.13.0+cpu is a 2.13.0, and newer than the 2.13.0 that PyPI has. The index is
 # asked once, and only by what installs something.
@@ -158,7 +159,7 @@ corpus: .venv/installed  ## hold headway.checks against public styles and change
 	@echo '== What the checks say of the corpus'
 	@PYTHONPATH=src:. $(RUN) tests.checks.corpus --write
 
-browser: $(BUILT) .cache/browser/installed  ## try the site in a chromium, which must be installed; ALL=1 tries each page
+browser: $(BUILT) .cache/browser/installed  ## try the site in chromium-headless-shell or chromium, which must be installed; ALL=1 tries each page
 	@echo '== The site in a browser'
 	@.cache/browser/bin/python -m pytest -q -n 2 --dist loadgroup --max-worker-restart=0 tests/browser
 

@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.browsing import FLAGS, PATIENCE, Visit, new_window, visit
+from tests.support.browsing import (
+    FLAGS,
+    PATIENCE,
+    Visit,
+    browser_program,
+    new_window,
+    visit,
+)
 from tests.support.chosen_pages import chosen_pages, describe
 from tests.support.site_server import SITE, serving_pages
 
@@ -25,7 +31,7 @@ def missing() -> str | None:
     """Say what is not installed here."""
     if importlib.util.find_spec("playwright") is None:
         return "Playwright, which the extra browser names"
-    return None if shutil.which("chromium") else "a program chromium"
+    return None if browser_program() else "a program chromium"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -79,7 +85,7 @@ def browser() -> Iterator["Browser"]:
 
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        path = shutil.which("chromium")
+        path = browser_program()
         running = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield running
         running.close()

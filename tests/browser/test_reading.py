@@ -5,7 +5,6 @@ import inspect
 import json
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from tests.support.browsing import (
     FLAGS,
     SEARCH_HAS_FOCUS,
     Visit,
+    browser_program,
     finish_animations,
     new_window,
     unfold,
@@ -451,7 +451,7 @@ def test_a_smaller_screen_and_larger_text_fit_too(
     address: Any, browser: "Browser", width: int, size: int
 ) -> None:
     flags = [*FLAGS, f"--blink-settings=defaultFontSize={size}"]
-    path = shutil.which("chromium")
+    path = browser_program()
     large = browser.browser_type.launch(executable_path=path, args=flags)
     screen = {"width": width, "height": 740}
     window = new_window(large, viewport=screen, is_mobile=True)

@@ -1,5 +1,6 @@
 """A browser on this computer, and what it does with a page."""
 
+import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,18 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# The first draws pages and has no windows around them, which takes half the time.
+PROGRAMS = ("chromium-headless-shell", "chromium")
 # How long to wait for what must come, in milliseconds: a busy computer takes its time.
 PATIENCE = 120_000
 # What `Page.wait_for_function` waits for is a function here, and no expression: a page
 # may not evaluate text, so an expression fails unless it is true at once.
 SEARCH_HAS_FOCUS = "() => document.activeElement.name === 'query'"
+
+
+def browser_program() -> str | None:
+    """Find the browser that is installed here."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
 @dataclass

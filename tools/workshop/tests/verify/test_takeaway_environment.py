@@ -86,7 +86,14 @@ def test_an_environment_is_made_once(tmp_path: Path, called: list[Command]) -> N
     folder, made = tmp_path / "reader", wheel(tmp_path / "a.whl")
     pins = tmp_path / "constraints.txt"
     pins.write_text("numpy==1\n")
-    pip = (*PIP, "--python", folder / "bin/python", "install", "--quiet")
+    pip = (
+        *PIP,
+        "--python",
+        folder / "bin/python",
+        "install",
+        "--quiet",
+        "--no-compile",
+    )
     venv = (sys.executable, "-m", "venv", "--without-pip", folder)
     python = install(made, folder, pins, ["--pre"])
     assert python == folder / "bin/python"

@@ -76,7 +76,7 @@ def install(
     if made == state:
         return python
     note.unlink(missing_ok=True)
-    pip = (*PIP, "--python", python, "install", "--quiet")
+    pip = (*PIP, "--python", python, "install", "--quiet", "--no-compile")
     if made.startswith(f"{needed}\n"):
         call(*pip, "--no-deps", "--force-reinstall", wheel)
     else:
