@@ -28,9 +28,9 @@ follow = os.environ.get(FOLLOW)
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.pop(FOLLOW, None)
 
-# What no line or branch of the package needs to be reached by: what these try in great
-# number is also tried, in small number, by the tests that stand beside it. They run in
-# `make coverage`, too, but without its tracer, with which they take half as long again.
+# These try in great number what the tests of each module try in small number, so they
+# need not count for the coverage. `make coverage` runs them, too, but without its
+# tracer, with which they take half as long again.
 UNTRACED = (
     "book",
     "checks/corpus",

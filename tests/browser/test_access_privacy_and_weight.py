@@ -49,18 +49,21 @@ AROUND_ARTICLE = 8 * KB  # the list of chapters, which grows with the book
 AROUND_EXERCISES = 9 * KB  # where the table of contents has each exercise
 INDEX_PER_PAGE = 2.25 * KB  # of the search, loaded when somebody searches
 OF_COLOURS = ("color-contrast", "link-in-text-block")  # the rules of axe that see them
-# For colours, of all that looks the same and stands on the same, the first is enough:
-# to look at each takes several times as long as all the other rules.
+# For colours, of all visible text that looks the same and stands on the same, in the
+# same part of the page, the first is enough: to look at each takes several times as long.
 AGAIN = "data-again"
 MARK_AGAIN = """
 (again) => {
   const seen = new Set()
   for (const innermost of document.querySelectorAll("body :not(:has(*))")) {
+    innermost.removeAttribute(again)
+    const visible = { opacityProperty: true, visibilityProperty: true }
+    if (!innermost.checkVisibility(visible) || !innermost.textContent.trim()) continue
     const { fontSize, fontWeight, textDecorationLine } = getComputedStyle(innermost)
-    const look = [innermost.localName, fontSize, fontWeight, textDecorationLine]
+    const look = [fontSize, fontWeight, textDecorationLine]
     for (let one = innermost; one; one = one.parentElement) {
       const { color, backgroundColor, backgroundImage, opacity } = getComputedStyle(one)
-      look.push(color, backgroundColor, backgroundImage, opacity)
+      look.push(one.localName, color, backgroundColor, backgroundImage, opacity)
     }
     innermost.toggleAttribute(again, seen.has(look.join()))
     seen.add(look.join())

@@ -210,7 +210,8 @@ def main() -> int:
     lacks = [name for name in PROGRAMS if shutil.which(name) is None]
     lacks += [] if browser_program() else ["chromium"]
     if lacks:
-        print(f"PATH must hold {', '.join(PROGRAMS)}, chromium; got no {lacks}.")
+        needed = ", ".join((*PROGRAMS, "chromium"))
+        print(f"PATH must hold {needed}; got no {', '.join(lacks)}.")
         # There nothing may be left out in silence.
         return int("CI" in os.environ)
     fetch()

@@ -34,7 +34,7 @@ Places = Callable[[int], int]  # of a first new token, behind so many others
 Given = Callable[[int, int], Mapping[str, Any]]  # for the tokens between two places
 _HELD = (tuple, list, dict)  # what a call gives back, and is surely a cache
 # Under which names keys are kept that are of the text of an encoder.
-_ANOTHER_TEXT = re.compile(r"enc(oder)?_?dec|cross|encoder|memory|static|source|src")
+_ANOTHER_TEXT = re.compile("enc_?dec|encoder|cross")
 
 
 def cached(evidence: Evidence) -> Outcome:
