@@ -49,8 +49,8 @@ AROUND_ARTICLE = 8 * KB  # the list of chapters, which grows with the book
 AROUND_EXERCISES = 9 * KB  # where the table of contents has each exercise
 INDEX_PER_PAGE = 2.25 * KB  # of the search, loaded when somebody searches
 OF_COLOURS = ("color-contrast", "link-in-text-block")  # the rules of axe that see them
-# For colours, of all visible text that looks the same and stands on the same, in the
-# same part of the page, the first is enough: to look at each takes several times as long.
+# For colours, of visible text that looks the same and stands on the same, in the same
+# part of the page, the first is enough: to look at each takes several times as long.
 AGAIN = "data-again"
 MARK_AGAIN = """
 (again) => {
