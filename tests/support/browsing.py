@@ -1,6 +1,7 @@
 """A browser on this computer, and what it does with a page."""
 
 import shutil
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ FLAGS = [
 PROGRAMS = ("chromium-headless-shell", "chromium")
 # How long to wait for what must come, in milliseconds: a busy computer takes its time.
 PATIENCE = 120_000
+# A page that has asked for nothing for so long asks for nothing more, in milliseconds.
+QUIET = 500
 # What `Page.wait_for_function` waits for is a function here, and no expression: a page
 # may not evaluate text, so an expression fails unless it is true at once.
 SEARCH_HAS_FOCUS = "() => document.activeElement.name === 'query'"
@@ -37,12 +40,26 @@ class Visit:
 
     page: "Page"
     requests: list["Request"] = field(default_factory=list)
+    answered: set["Request"] = field(default_factory=set)
     messages: list[str] = field(default_factory=list)
 
     def settle(self) -> None:
-        """Wait until the page has its fonts and asks for nothing more."""
+        """Wait until the page has its fonts and asks for nothing more.
+
+        Playwright's own "networkidle" is discouraged: it never comes if a page was
+        quiet for half a second before it was ready, as on a busy computer.
+        """
         self.page.evaluate("document.fonts.ready.then(() => null)")
-        self.page.wait_for_load_state("networkidle")
+        limit = time.monotonic() + PATIENCE / 1000
+        asked = -1
+        while asked < len(self.requests) or self.waiting():
+            assert time.monotonic() < limit, f"No end: {self.waiting()} is waited for."
+            asked = len(self.requests)
+            self.page.wait_for_timeout(QUIET)
+
+    def waiting(self) -> list[str]:
+        """List what the page has asked for and has not got."""
+        return [one.url for one in self.requests if one not in self.answered]
 
     def start_figures(self) -> None:
         """Bring each live figure into view, and wait until it has started."""
@@ -57,6 +74,8 @@ def visit(context: "BrowserContext", url: str) -> Visit:
     page = context.new_page()
     seen = Visit(page)
     page.on("request", lambda request: seen.requests.append(request))
+    for answered in ("requestfinished", "requestfailed"):
+        page.on(answered, lambda request: seen.answered.add(request))
     page.on("console", lambda message: seen.messages.append(message.text))
     page.on("pageerror", lambda error: seen.messages.append(str(error)))
     page.goto(url, wait_until="load")
