@@ -164,6 +164,41 @@ def test_nothing_begins_after_the_first_steps_have_failed(project: Path) -> None
     assert (project / "made").read_text() == "install\n"
 
 
+NEEDED = ("awk", "bash", "cat", "dirname", "id", "mktemp", "rm", "sh")
+
+
+@pytest.mark.parametrize(
+    ("present", "known", "installed"),
+    [
+        ("", "chromium-headless-shell", "chromium-headless-shell nodejs npm"),
+        ("", "chromium", "chromium nodejs npm"),
+        ("chromium", "chromium-headless-shell", "nodejs npm"),
+        ("chromium-headless-shell", "chromium", "nodejs npm"),
+    ],
+)
+def test_the_browser_that_is_installed_has_no_windows_where_there_is_one(
+    project: Path, present: str, known: str, installed: str
+) -> None:
+    for name in NEEDED:
+        (project / name).symlink_to(shutil.which(name) or "")
+    programs = {
+        "make": "",
+        "sudo": '"$@"',
+        "java": "",
+        "apt-cache": f'[ "$2" = {known} ]',
+        "apt-get": 'echo "$*" >> fetched',
+        present or "other": "",
+    }
+    for name, does in programs.items():
+        (project / name).write_text(f"#!/bin/sh\n{does}\n")
+        (project / name).chmod(0o700)
+    run(project, "bash", ".ci/run", PATH=str(project))
+    assert (project / "fetched").read_text().splitlines() == [
+        "update -q",
+        f"install -q -y --no-install-recommends {installed}",
+    ]
+
+
 def test_make_says_how_long_the_tests_take_before_anything_else(project: Path) -> None:
     times(project, "test", "413")
     assert times(project, "test") == (

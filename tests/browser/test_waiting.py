@@ -25,7 +25,10 @@ const ask = new XMLHttpRequest()
 ask.open("GET", "asked.txt", false)
 ask.send()
 """
-LATER = f'setTimeout(() => fetch("asked.txt"), {QUIET // 2})'
+LATER = f"""
+setTimeout(() => fetch("first.json"), {QUIET // 2})
+setTimeout(() => fetch("asked.txt"), {QUIET + QUIET // 2})
+"""
 
 
 class SlowHandler(SiteHandler):
@@ -38,11 +41,15 @@ class SlowHandler(SiteHandler):
         return super().send_head()
 
 
-@pytest.mark.parametrize("script", [AT_ONCE, LATER], ids=["at-once", "later"])
+@pytest.mark.parametrize(
+    ("script", "before"),
+    [(AT_ONCE, []), (LATER, ["/first.json"])],
+    ids=["at-once", "later"],
+)
 def test_it_waits_for_all_and_ends(
-    browser: "Browser", tmp_path: Path, script: str
+    browser: "Browser", tmp_path: Path, script: str, before: list[str]
 ) -> None:
-    files = {"index.html": PAGE, "busy.js": script, "asked.txt": ""}
+    files = {"index.html": PAGE, "busy.js": script, "first.json": "1", "asked.txt": ""}
     for name, text in files.items():
         (tmp_path / name).write_text(text, "utf-8")
     window = new_window(browser)
@@ -50,6 +57,6 @@ def test_it_waits_for_all_and_ends(
         seen = visit(window, f"{origin}/")
         seen.settle()
         asked = [request.url.removeprefix(origin) for request in seen.requests]
-        assert asked == ["/", "/busy.js", "/asked.txt"]
+        assert asked == ["/", "/busy.js", *before, "/asked.txt"]
         assert seen.waiting() == []
     window.close()

@@ -1,7 +1,6 @@
 """A browser on this computer, and what it does with a page."""
 
 import shutil
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -50,12 +49,15 @@ class Visit:
         quiet for half a second before it was ready, as on a busy computer.
         """
         self.page.evaluate("document.fonts.ready.then(() => null)")
-        limit = time.monotonic() + PATIENCE / 1000
-        asked = -1
-        while asked < len(self.requests) or self.waiting():
-            assert time.monotonic() < limit, f"No end: {self.waiting()} is waited for."
+        for _ in range(PATIENCE // QUIET):
             asked = len(self.requests)
-            self.page.wait_for_timeout(QUIET)
+            # By the clock of the page: what it does within that time comes before.
+            self.page.evaluate("(ms) => new Promise((go) => setTimeout(go, ms))", QUIET)
+            if asked == len(self.requests) and not self.waiting():
+                return
+        raise TimeoutError(
+            f"The page still asks for more; it waits for {self.waiting()}."
+        )
 
     def waiting(self) -> list[str]:
         """List what the page has asked for and has not got."""
