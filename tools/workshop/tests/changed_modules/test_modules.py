@@ -508,3 +508,30 @@ def test_without_a_setting_git_is_not_asked(
 ) -> None:
     monkeypatch.setattr(main_branch, "changed_files", lambda **_: set())
     assert run() == TESTS
+
+
+def test_what_the_package_read_for_others_is_left_to_the_main_branch(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main_branch, "changed_files", lambda **_: None)
+    write(project, "pyproject.toml", SETTINGS + MAIN_HAS)
+    tests = {
+        "below/test_imports.py": FILES["test_second.py"],
+        "below/test_reads.py": "def test_it(): open('data/two.txt').close()",
+        "below/test_process.py": FILES["test_all.py"].replace("\n        ", "\n"),
+    }
+    for name, text in tests.items():
+        write(project, name, text)
+
+    def run() -> set[str]:
+        result = project.runpytest_inprocess(
+            "--changed", "-v", "test_second.py", "below"
+        )
+        assert result.ret == 0
+        return {*re.findall(r"test_(\w+)\.py::", result.stdout.str())}
+
+    assert run() == {"second", "imports", "reads", "process"}
+    write(project, "data/two.txt", "other words")
+    assert run() == {"second", "reads"}
+    write(project, "src/ours/two.py", "second = print")
+    assert run() == {"second", "imports"}

@@ -106,14 +106,15 @@ class Reach:
 
     def find(self, module: str) -> set[tuple[str, str]]:
         """Find all that a module of tests reaches."""
-        modules = self.reached.modules_of(self.start(module))
-        files = {self.name(file) for file in modules}
+        files = self.imports(module)
         found = {(READS, file) for file in files}
+        if is_in(module, self.tested_on_main):
+            # On the main branch it runs whatever its processes read, and whatever the
+            # package read for another module.
+            files = {one for one in files if "src" not in Path(one).parts}
         found = found.union(*(self.did.get(file, ()) for file in files))
         if is_in(module, self.tested_on_main):
-            # It runs where something changes that it imports; and whatever its
-            # processes import, on the main branch.
-            found.discard((STARTS, ALL_MODULES))
+            found -= {(STARTS, ALL_MODULES), (STARTS, ALL_FILES)}
         return found
 
     def imports(self, module: str) -> set[str]:
