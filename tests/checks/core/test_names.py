@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  # as readers write it
 from torch import Tensor, nn
 
-from headway.checks.core.names import keys_of_dictionaries, used_names
+from headway.checks.core.names import keys_of_dictionaries, read_names, used_names
 from tests.checks.support.written import written
 
 
@@ -174,3 +174,18 @@ def test_what_is_given_to_a_partial_counts_if_it_is_true() -> None:
 def test_keys_of_dictionaries_are_texts_that_could_be_names() -> None:
     text = "def f(x): return x['keys'] if 'values' in x else print('no keys here')"
     assert keys_of_dictionaries(written(text)) == {"keys", "values"}
+
+
+class CallsBeside(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.made = torch.linspace(0, 1, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return plain(x)
+
+
+def test_names_that_are_read_are_those_of_functions_beside_too() -> None:
+    names = read_names(CallsBeside())
+    assert {"plain", "tril", "hidden"} <= names
+    assert "linspace" not in names  # where it is made

@@ -10,7 +10,7 @@ from headway.checks import Fact, check_model
 from headway.checks.model.discover_model import discover_model
 from headway.checks.model.model_subject import ModelOptions, ModelSubject
 from headway.checks.model.visible_weights import copy_as
-from tests.checks.model import models
+from tests.checks.model import models, translators
 from tests.checks.model.building import build, sentence, verdicts
 
 
@@ -116,6 +116,37 @@ def test_a_function_is_checked() -> None:
     assert report.ok
     assert sentence(report, "leak-training").startswith("A function has no")
     assert sentence(report, "half-precision").startswith("A function has no weights")
+
+
+def test_the_vocabulary_is_that_of_a_table_of_any_class() -> None:
+    class Embedding(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(17, 16))
+
+        def forward(self, ids: Tensor) -> Tensor:
+            return self.weight[ids]
+
+    class Own(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed, self.head = Embedding(), nn.Linear(16, 17)
+
+        def forward(self, ids: Tensor) -> Tensor:
+            return self.head(self.embed(ids))
+
+    assert found(Own()).vocab_size == 17
+
+
+def test_of_masks_that_are_guessed_one_hides_the_future() -> None:
+    subject = found(build(translators.Hides))
+    assert "tgt_mask=torch.ones" in subject.call.text
+    assert ".triu(1).bool()" in subject.call.text
+    assert "None" not in found(build(translators.Shows)).call.text
+
+
+def test_of_two_vocabularies_the_smaller_one_has_all_ids() -> None:
+    assert found(build(translators.HidesByItself)).vocab_size == 37
 
 
 def test_time_may_come_first() -> None:

@@ -58,8 +58,8 @@ _HEADS = (
     "n_local_heads head h H"
 )
 _HEAD_WIDTH = (
-    "rotary_dim rope_dim head_dim dim_head d_head head_size head_width d_k dim_k "
-    "dim_per_head attention_head_size"
+    "rotary_dim rope_dim qk_rope_head_dim head_dim dim_head d_head head_size "
+    "head_width d_k dim_k dim_per_head attention_head_size"
 )
 _GROUPS = (
     "num_kv_heads n_kv_heads num_key_value_heads n_kv_head n_query_groups "

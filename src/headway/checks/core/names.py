@@ -37,13 +37,17 @@ def used_names(target: Target, *, called: bool = False) -> set[str]:
 
 
 def read_names(target: Target) -> set[str]:
-    """Collect the names that code uses in calls, and not only where it is made."""
+    """Collect the names that code uses in calls, and not only where it is made.
+
+    Those of functions of the same module that it calls count too.
+    """
     return {
         name
         for part in parts(target)
         for function in _functions(part)
         if function.__name__ != "__init__"
-        for name in _names(function)
+        for used in (function, *_called(function))
+        for name in _names(used)
     }
 
 

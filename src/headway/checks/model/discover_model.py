@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from headway.checks.core import intent
 from headway.checks.core.cannot_check import CannotCheckError
@@ -14,6 +14,7 @@ from headway.checks.core.signature import Target
 from headway.checks.core.tolerance import largest, max_difference
 from headway.checks.model.model_calls import LastOnlyError, ModelCall, possible_calls
 from headway.checks.model.model_subject import ModelOptions, ModelSubject, config_value
+from headway.checks.model.source_and_target import takes_a_source
 from headway.checks.model.visible_weights import copy_as, make_visible
 
 _CONTEXT = (
@@ -37,6 +38,7 @@ def discover_model(target: Target, options: ModelOptions) -> ModelSubject:
     refuse_empty(target, name)
     vocab_size = _vocabulary(target, name, options)
     errors: list[str] = []
+    sees_all: ModelSubject | None = None
     for dtype in (torch.float64, torch.float32):
         try:
             copied = copy_as(target, dtype)
@@ -49,11 +51,16 @@ def discover_model(target: Target, options: ModelOptions) -> ModelSubject:
         for subject in _candidate_subjects(copied, name, vocab_size, dtype, options):
             working = _with_working_length(subject)
             if isinstance(working, ModelSubject) and _as_in_32_bits(working):
-                return working
+                if not (working.call.must_hide and _sees_the_last(working)):
+                    return working
+                sees_all = sees_all or working
+                continue
             if isinstance(working, ModelSubject):
                 errors.append(f"{subject.call.text} gave other logits in 64 bits")
                 continue
             errors.append(f"{subject.call.text} raised {working}")
+    if sees_all is not None:
+        return sees_all
     raise CannotCheckError(
         f"call must say how {name} takes ids of shape (texts, tokens) and gives logits "
         f"for each token; got call={options.call!r}, and {errors[0]}."
@@ -95,6 +102,8 @@ def _vocabulary(target: Target, name: str, options: ModelOptions) -> int:
                 f"{name}; got vocab_size={declared}."
             )
         return declared
+    if takes_a_source(target):  # which may have a vocabulary of its own
+        rows.sort()
     guess = config_value(target, "vocab_size") or next(iter(rows), None)
     if not isinstance(guess, int) or guess < 2:
         raise CannotCheckError(
@@ -104,9 +113,14 @@ def _vocabulary(target: Target, name: str, options: ModelOptions) -> int:
 
 
 def _rows(target: Target) -> list[int]:
-    """List how many rows each table of embeddings has."""
+    """List how many rows each table of embeddings has, those of other classes too."""
     parts = target.modules() if isinstance(target, nn.Module) else ()
-    return [part.num_embeddings for part in parts if isinstance(part, nn.Embedding)]
+    tables = [
+        getattr(part, "weight", None)
+        for part in parts
+        if isinstance(part, nn.Embedding) or type(part).__name__ == "Embedding"
+    ]
+    return [len(one) for one in tables if isinstance(one, Tensor) and one.ndim == 2]
 
 
 def _candidate_subjects(
@@ -179,6 +193,15 @@ def _as_in_32_bits(subject: ModelSubject) -> bool:
     random = max_difference(rows, again, equal_nan=True) > 0
     off = max_difference(rows, logits, equal_nan=True)
     return random or not off > _APART * largest(rows)
+
+
+def _sees_the_last(subject: ModelSubject) -> bool:
+    """Ask whether logits of earlier tokens move with the last one."""
+    tried = subject.copy()
+    ids = tried.ids()
+    before, changed = tried(ids), ids.clone()
+    changed[:, -1] = tried.other(ids[:, -1:])[:, 0]
+    return bool((tried(changed) != before)[:, :-1].any())
 
 
 def _with_axes_in_order(subject: ModelSubject) -> ModelSubject:

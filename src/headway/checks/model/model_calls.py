@@ -1,7 +1,7 @@
 """How a language model takes token ids, and gives logits."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -11,6 +11,7 @@ from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.errors import at_the_border
 from headway.checks.core.limit import limited
 from headway.checks.core.signature import CallOption, Target, arguments
+from headway.checks.model.source_and_target import calls_with_a_source
 
 # By what an argument is for: the names that it goes by.
 _NAMES = {
@@ -43,6 +44,8 @@ class ModelCall:
         with_targets: Whether the ids are given as targets, too: some models give the
             logits of the last token alone without them.
         time_first: Whether it takes ids of shape (T, B).
+        must_hide: Whether it is right only if it hides the future, as it has masks
+            that somebody has guessed.
     """
 
     text: str
@@ -50,6 +53,7 @@ class ModelCall:
     names: Mapping[str, str] = field(default_factory=dict)
     with_targets: bool = False
     time_first: bool = False
+    must_hide: bool = False
 
     @limited()
     def __call__(self, target: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
@@ -91,6 +95,8 @@ def _common_calls(target: Target, named: Mapping[str, str]) -> Iterator[ModelCal
     if "targets" in names:
         text = f"m(ids, {names['targets']}=ids)"
         yield ModelCall(text, invoke, names, with_targets=True)
+    for text in calls_with_a_source(target):
+        yield replace(_of_expression(text), must_hide=True)
 
 
 def argument_names(target: Target) -> dict[str, str]:

@@ -43,6 +43,10 @@ def check_model(
     caller has set, such as `no_grad`, is set aside; checks in several threads wait for
     each other.
 
+    A model that reads one text and writes another is known by the name of its second
+    argument, such as `tgt`: it gets a source of four tokens, and a mask of the target
+    that hides the future where it takes one.
+
     Args:
         model: A module or a function that takes ids of shape (texts, tokens) and gives
             logits for each token: a tensor, the first part of a tuple, or an attribute

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from headway import MultiHeadAttention
@@ -118,6 +118,35 @@ class OfLayers(Growing):
         return {"rows": self.mix(q, k, v), "weights": None}
 
 
+class OfNumberedLayers(Growing):
+    """Numbers come before keys, and positions with an axis beside them."""
+
+    def forward(self, x: Tensor, start_pos: int = 0, kv_cache: Any = None) -> Tensor:
+        q, k, v = self.three(x)
+        if kv_cache is not None:
+            here = torch.arange(start_pos, start_pos + x.shape[1])
+            k, v = kv_cache.update(3, start_pos, here, k_new=k, v_new=v)
+        return self.mix(q, k, v)
+
+
+class SideBySide(Growing):
+    """Keys and values come back beside the rows, not in a pair."""
+
+    def forward(self, x: Tensor, past: Any = None) -> tuple[Tensor, None, Any, Any]:
+        q, k, v = self.three(x)
+        k, v = self.join(past, k, v)
+        return self.mix(q, k, v), None, k, v
+
+    def join(self, past: Any, k: Tensor, v: Tensor) -> tuple[Tensor, ...]:
+        return joined(past, k, v)
+
+
+class JoinsKeysInFront(SideBySide):
+    def join(self, past: Any, k: Tensor, v: Tensor) -> tuple[Tensor, ...]:
+        keys, values = (k[:, :0], v[:, :0]) if past is None else past
+        return torch.cat([k, keys], 1), torch.cat([values, v], 1)
+
+
 class Inside(Growing):
     def forward(self, x: Tensor, use_cache: bool = False) -> Tensor:
         q, k, v = self.three(x)
@@ -190,6 +219,8 @@ def rotate(x: Tensor, start: int = 0) -> Tensor:
         (InAList(), "cache=[]"),
         (InADictionary(), "cache={}"),
         (OfLayers(), "past_key_values=a cache of layers"),
+        (OfNumberedLayers(), "kv_cache=a cache of layers"),
+        (SideBySide(), "past=(key, value)"),
         (Inside(), "use_cache=..."),
         (AtAPlace(), "start_pos=..."),
         (Returning(), "past=past"),
@@ -323,6 +354,7 @@ class Shared(InAList):
             OfTheFirstText(),
             "*a text gets the past of another text: the first one's is kept*",
         ),
+        (JoinsKeysInFront(), "With past=(key, value), in calls of 5, 1 and 1 tokens*"),
         (BeginsAnew(), "*counted from zero again or keys that are turned twice*"),
         (
             TurnsTwice(),
@@ -370,6 +402,24 @@ def test_a_cache_is_there_or_not_as_declared(
     kind: type[Attend], caches: bool | None, verdict: str, words: str
 ) -> None:
     expect(kind(), CACHED, verdict, words, d_in=WIDTH, caches=caches)
+
+
+class OfTwoWidths(SideBySide):
+    """Keys and values are made of tokens of another width, which are laid out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.k, self.v = nn.Linear(6, WIDTH), nn.Linear(6, WIDTH)
+
+    def forward(self, x: Tensor, kv: Tensor, past: Any = None) -> Any:
+        k, v = joined(past, self.k(kv), self.v(kv))
+        return self.mix(self.q(x), k, v), None, k, v
+
+
+def test_tokens_that_are_laid_out_are_so_behind_a_cache() -> None:
+    expect(
+        OfTwoWidths(), CACHED, "passed", "With past=(key, value), 5 ways*", d_in=WIDTH
+    )
 
 
 class Unknown(OfTokens):

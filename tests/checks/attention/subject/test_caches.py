@@ -24,13 +24,14 @@ def test_new_tokens_stand_after_those_before() -> None:
     ways = [*ways_to_cache(subject)]
     assert [way.shown for way in ways] == [
         *["past=past"] * 3,
+        "past=(key, value)",
         "past=KeyValueCache()",
         "past=a cache of layers",
         "past={}",
         "past=[]",
         "start_pos=...",
     ]
-    for way in ways:
+    for way in (one for one in ways if one.shown != "past=(key, value)"):
         x = subject.tokens(1, 2)
         rows, past = way.step(subject.target, x, way.begin(), 4)
         assert rows.shape == (1, 2, WIDTH)
@@ -46,3 +47,17 @@ def test_a_cache_of_layers_keeps_each_apart() -> None:
     key, value = cache.update(two, two, 0, {})
     assert key.tolist() == value.tolist() == torch.cat([one, two], 1).tolist()
     assert [cache.get_seq_length(n) for n in range(3)] == [3, 1, 0]
+
+
+class SideBySide(Attend):
+    def forward(self, x: Tensor, past: Any = None) -> Any:
+        return self.mix(x, x, x), None, self.k(x), self.v(x)
+
+
+def test_keys_and_values_side_by_side_are_a_cache() -> None:
+    subject = discovered(SideBySide())
+    way = next(one for one in ways_to_cache(subject) if "(key" in one.shown)
+    x = subject.tokens(1, 2)
+    _, (key, value) = way.step(subject.target, x, way.begin(), 0)
+    torch.testing.assert_close(key, subject.target.k(x))
+    torch.testing.assert_close(value, subject.target.v(x))

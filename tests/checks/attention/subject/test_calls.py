@@ -286,10 +286,21 @@ class Grid(Attend):
         return self.mix(y, y, y).reshape(x.shape)
 
 
+class OfAList(Attend):
+    """Queries, keys and values come in one list."""
+
+    def forward(self, inputs: list[Tensor]) -> Tensor:
+        query, key, value = inputs[0], inputs[1], inputs[2]
+        if query.ndim < 3:
+            raise ValueError("texts, tokens and numbers, please")
+        return self.mix(query, key, value)
+
+
 @pytest.mark.parametrize(
     ("module", "words"),
     [
         (Grid(), "m(x.unsqueeze(2)).squeeze(2)"),
+        (OfAList(), "m([x, x, x])"),
         (Channels(3), "m(x.mT).mT"),
         (Channels(4), "m(x.mT.unsqueeze(3)).squeeze(3).mT"),
         (Channels(4, square=True), "m(x.mT.unflatten(2, (-1, 3))).flatten(2).mT"),
@@ -354,6 +365,11 @@ def test_further_axes_are_guessed(module: nn.Module, words: str) -> None:
 def test_other_tokens_are_laid_out_as_well() -> None:
     assert said(ChannelsOfTwo(), "other-keys")[0] == "passed"
     assert said(ChannelsAndTable(), "other-keys")[0] == "passed"
+
+
+def test_where_no_positions_are_filled_in_none_move() -> None:
+    call = discover(Channels(3), Options()).call
+    assert call.moved(5) == call
 
 
 def test_time_may_come_first() -> None:

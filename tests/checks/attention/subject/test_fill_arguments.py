@@ -113,6 +113,69 @@ class Positions(Heads):
         return self.mix(x, lambda y: turned(y, angles.cos(), angles.sin()))
 
 
+class Partly(Heads):
+    """Of each head only four numbers are turned."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.qk_rope_head_dim, self.head_dim = 4, D
+
+    def forward(self, x: Tensor, freqs_cis: Tensor) -> Tensor:
+        def turn(y: Tensor) -> Tensor:
+            first = turned(y[..., :4], freqs_cis.real, freqs_cis.imag)
+            return torch.cat([first, y[..., 4:]], dim=-1)
+
+        return self.mix(x, turn)
+
+
+class Windowed(Heads):
+    def forward(self, x: Tensor, window_size: tuple[int, int]) -> Tensor:
+        behind, ahead = window_size
+        ones = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool)
+        return self.mix(x, lambda y: y, ones.tril(ahead).triu(-behind))
+
+
+class OfVectors(Heads):
+    """Scores get a number of their own from vectors of relative positions."""
+
+    def __init__(self, texts: int, ends: int) -> None:
+        super().__init__()
+        self.texts, self.ends = texts, ends
+        self.of_vectors = nn.Linear(WIDTH, 1)
+
+    def forward(self, x: Tensor, pos_embedding: Tensor) -> Tensor:
+        B, T, _ = x.shape
+        expected = B if self.texts else 1, T if self.ends == 1 else 2 * T - 1, WIDTH
+        if pos_embedding.shape != expected:
+            raise ValueError("the table does not fit")
+        numbers = self.of_vectors(pos_embedding)[..., -T:, 0]
+        return self.mix(x, lambda y: y, numbers[:, None, None])
+
+
+VECTORS = "m(x, pos_embedding); pos_embedding: sinusoids of"
+
+
+@pytest.mark.parametrize(
+    ("texts", "ends", "shown"),
+    [
+        (0, 1, "places 0, ..., T - 1, with an axis of one text"),
+        (1, 1, "places 0, ..., T - 1, with an axis of each text"),
+        (0, 2, "distances T - 1, ..., 1 - T, with an axis of one text"),
+        (1, 2, "distances T - 1, ..., 1 - T, with an axis of each text"),
+    ],
+)
+def test_vectors_of_positions_are_filled_in(texts: int, ends: int, shown: str) -> None:
+    call = discover(OfVectors(texts, ends), Options()).call
+    assert call.shown == f"{VECTORS} {shown}"
+    x = torch.zeros(3, 7, WIDTH, dtype=torch.float64)
+    rows = call.filling.values["pos_embedding"](Room(3, 7, D, 4, x, start=2))[-1]
+    places = range(2, 9) if ends == 1 else range(6, -7, -1)
+    for row, place in zip(rows, places, strict=True):
+        rates = [10_000 ** (-i / WIDTH) for i in range(0, WIDTH, 2)]
+        waves = [(math.sin(place * rate), math.cos(place * rate)) for rate in rates]
+        assert row.tolist() == pytest.approx([*itertools.chain(*waves)])
+
+
 @pytest.mark.parametrize(
     ("kind", "shown"),
     [
@@ -123,6 +186,11 @@ class Positions(Heads):
         (Halves, "m(x, cos, sin); cos, sin: rotations, (T, D) by halves"),
         (Pairs, "m(x, cos, sin); cos, sin: rotations, (T, D) by pairs"),
         (Complex, "m(x, 0, freqs_cis); freqs_cis: rotations, (T, D / 2)"),
+        (Partly, "m(x, freqs_cis); freqs_cis: rotations, (T, D / 2)"),
+        (
+            Windowed,
+            "m(x, window_size); window_size: (T, 0), so all that is before",
+        ),
         (
             Matrices,
             "m(x, pe); pe: rotations, (T, D / 2), as matrices of 2 by 2",

@@ -109,10 +109,6 @@ def hides_first(T: int) -> Tensor:
     [
         (with_mask(near), "the last 7 tokens alone: a window is in use"),
         (with_mask(hides_first), "a mask hides what it should show"),
-        (
-            embeds(lambda m, x: nn.functional.pad(x, (0, 0, 1, 0))[:, :-1]),
-            "a token does not see itself",
-        ),
         (without_attention(lambda m, x: x), "tokens do not meet"),
         (embeds(lambda m, x: torch.zeros_like(x)), "the ids do not arrive"),
     ],
@@ -121,6 +117,16 @@ def test_every_past_token_counts(model: nn.Module, says: str) -> None:
     outcome = ask("past", model)
     assert outcome.verdict == "failed"
     assert says in outcome.sentence
+
+
+def test_a_model_may_move_its_input_on() -> None:
+    moved = embeds(lambda m, x: nn.functional.pad(x, (0, 0, 1, 0))[:, :-1])
+    outcome = ask("past", moved)
+    assert outcome.verdict == "note"
+    assert "not with their own: the model moves its input on by one" in outcome.sentence
+    # What only moves some tokens on is a mistake.
+    some = embeds(lambda m, x: torch.cat([x[:, :1], x[:, :1], x[:, 1:-1]], dim=1))
+    assert ask("past", some).verdict == "failed"
 
 
 def test_a_window_that_is_named_may_reach_so_far() -> None:

@@ -67,15 +67,21 @@ class LibraryCache:
         self._kept: dict[int, tuple[Tensor, Tensor]] = {}
 
     @at_the_border
-    def update(
-        self, key: Tensor, value: Tensor, layer_idx: int = 0, *others: Any
-    ) -> tuple[Tensor, Tensor]:
-        """Keep what new tokens have in a layer; give that of all tokens."""
-        if layer_idx in self._kept:
-            old_key, old_value = self._kept[layer_idx]
+    def update(self, *given: Any, **named: Any) -> tuple[Tensor, Tensor]:
+        """Keep what new tokens have in a layer; give that of all tokens.
+
+        Keys come before values, wherever they stand; the first whole number is that of
+        the layer.
+        """
+        values = [*given, *named.values()]
+        rows = [one for one in values if isinstance(one, Tensor) and one.ndim > 2]
+        key, value = rows[:2]
+        layer = next((one for one in values if type(one) is int), 0)
+        if layer in self._kept:
+            old_key, old_value = self._kept[layer]
             key = torch.cat([old_key, key], dim=-2)
             value = torch.cat([old_value, value], dim=-2)
-        self._kept[layer_idx] = key, value
+        self._kept[layer] = key, value
         return key, value
 
     @at_the_border
@@ -107,20 +113,22 @@ def ways_to_cache(subject: Subject) -> Iterator[Way]:
     places = starts | dict.fromkeys(asked, 1)
     for name in (name for name in _PASTS if name in taken):
         shown = f"{name}=past"
-        own = _calling(subject, extra, starts, name, handed_on=True)
+        own = _calling(subject, extra, starts, name, _next)
         counting = Way(shown, lambda: None, own, handed_on=True) if asked else None
         for axes in (1, 2) if asked else (0,):
             given = starts | dict.fromkeys(asked, axes)
-            handed = _calling(subject, extra, given, name, handed_on=True)
+            handed = _calling(subject, extra, given, name, _next)
             yield Way(shown, lambda: None, handed, True, counting)
         if counting:
             yield counting
-        kept = _calling(subject, extra, places, name, handed_on=False)
+        both = _calling(subject, extra, places, name, _next_pair)
+        yield Way(f"{name}=(key, value)", lambda: None, both)
+        kept = _calling(subject, extra, places, name)
         for words, make in _OBJECTS.items():
             yield Way(f"{name}={words}", make, kept)
     inside = [*extra, *(name for name in places if name in _STARTS)]
     if inside:
-        step = _calling(subject, extra, places, None, handed_on=False)
+        step = _calling(subject, extra, places, None)
         yield Way(f"{inside[0]}=...", lambda: None, step)
 
 
@@ -129,12 +137,12 @@ def _calling(
     extra: Mapping[str, Any],
     places: Mapping[str, int],
     name: str | None,
-    *,
-    handed_on: bool,
+    found: Callable[[Any], Any] | None = None,
 ) -> Step:
     """Make a step that hands over a cache by name, and says where new tokens stand.
 
-    A position has no axis if it is that of the first token, one or two if of each.
+    A position has no axis if it is that of the first token, one or two if of each. The
+    next cache is found in what a call returned, or is that of before.
     """
     first = subject.call.time_first
 
@@ -152,7 +160,7 @@ def _calling(
         result = invoke(target, x.transpose(0, 1) if first else x, **extras)
         rows = first_tensor(result)
         rows = rows.transpose(0, 1) if first else rows
-        return rows, _next(result) if handed_on else past
+        return rows, past if found is None else found(result)
 
     return step
 
@@ -168,6 +176,14 @@ def _next(result: Any) -> Any:
     held = [part for part in parts if isinstance(part, (list, tuple, dict))]
     others = [part for part in parts if part is not None]
     return (held or others or [None])[-1]
+
+
+@at_the_border
+def _next_pair(result: Any) -> tuple[Tensor, Tensor]:
+    """Take keys and values that stand beside each other in what a call returned."""
+    parts = result[1:] if isinstance(result, (list, tuple)) else ()
+    *_, key, value = [part for part in parts if isinstance(part, Tensor)]
+    return key, value
 
 
 def _as_told(option: CallOption) -> Way:

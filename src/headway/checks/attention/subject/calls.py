@@ -176,9 +176,10 @@ class Call:
 
     def moved(self, start: int) -> "Call":
         """Give the same call, with positions that are filled in from elsewhere on."""
-        invoke = cast("FilledIn", self.invoke)
-        told = invoke.told._replace(start=start)
-        return replace(self, invoke=replace(invoke, told=told))
+        if not isinstance(self.invoke, FilledIn):  # none are filled in
+            return self
+        told = self.invoke.told._replace(start=start)
+        return replace(self, invoke=replace(self.invoke, told=told))
 
     def with_tokens_first(self, *, first: bool = True) -> "Call":
         """Give the same call of a function that has tokens before heads, or texts.
@@ -532,11 +533,12 @@ def _filled(
 
 
 def _layouts(target: Target) -> Iterator[Call]:
-    """Give ways to hand tokens to code that takes images, or channels before tokens."""
+    """Give ways to hand tokens to code that takes images, or all three in a list."""
     if not isinstance(target, nn.Module) or len(needed_arguments(target)) > 1:
         return
     if not any(isinstance(part, _OF_CHANNELS) for part in target.modules()):
         yield _laid_out("m(x.unsqueeze(2)).squeeze(2)")
+        yield _laid_out("m([x, x, x])")
     else:
         yield _laid_out("m(x.mT).mT")
         yield _laid_out("m(x.mT.unsqueeze(3)).squeeze(3).mT")

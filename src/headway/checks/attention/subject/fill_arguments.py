@@ -167,6 +167,41 @@ def _mask(number: int, shape: str, dtype: torch.dtype, room: Room) -> Tensor:
     return (number * room.ones(shape)).to(dtype)
 
 
+def _sinusoids(room: Room, first: int, count: int) -> Tensor:
+    """Make vectors of places or distances, as wide as tokens, (count, width)."""
+    width = room.like.shape[-1]
+    places = torch.arange(first, first + count, device=room.like.device).double()
+    powers = torch.arange(0, width, 2, device=room.like.device).double() / width
+    angles = torch.outer(places, room.base**-powers)
+    rows = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :width]
+    return rows.to(room.like.dtype)
+
+
+def _of_places(room: Room) -> Tensor:
+    return _sinusoids(room, room.start, room.T)
+
+
+def _of_distances(room: Room) -> Tensor:
+    """Make vectors of how far keys are behind, the farthest first."""
+    return _sinusoids(room, 1 - room.T, 2 * room.T - 1).flip(0)
+
+
+_VECTORS: dict[str, Callable[[Room], Tensor]] = {
+    "places 0, ..., T - 1": _of_places,
+    "distances T - 1, ..., 1 - T": _of_distances,
+}
+
+
+def _vectors() -> Iterator[Form]:
+    for (words, make), texts in itertools.product(_VECTORS.items(), ("one", "each")):
+        meaning = f"sinusoids of {words}, with an axis of {texts} text"
+        yield _same(partial(_for_texts, make, texts), None, meaning)
+
+
+def _for_texts(make: Callable[[Room], Tensor], texts: str, room: Room) -> Tensor:
+    return make(room).repeat(room.B if texts == "each" else 1, 1, 1)
+
+
 _NONE = _same(lambda room: None, "None")
 _FAMILIES = (
     Family(
@@ -182,6 +217,14 @@ _FAMILIES = (
         re.compile("mask", re.IGNORECASE),
         (_NONE, *_masks()),
         "rows",
+    ),
+    Family(
+        re.compile(r"^window(_size)?$"),
+        (
+            _NONE,
+            _same(lambda room: (room.T, 0), None, "(T, 0), so all that is before"),
+            _same(lambda room: room.T, None, "the number of tokens"),
+        ),
     ),
     Family(
         re.compile(r"positions?(_ids?)?$|^pos(_ids?)?$|input_pos|^cache_position"),
@@ -260,9 +303,11 @@ _FAMILIES = (
         ),
     ),
     Family(
-        re.compile(
-            r"past|cache|^kv$|^state$|(^|_)bias|layer_idx|block_|gate|rel_pos|pos_emb"
-        ),
+        re.compile(r"rel_pos|pos_emb|pos_enc|positional_(emb|enc)", re.IGNORECASE),
+        (_NONE, *_vectors(), _same(lambda room: 0, "0")),
+    ),
+    Family(
+        re.compile(r"past|cache|^kv$|^state$|(^|_)bias|layer_idx|block_|gate"),
         (_NONE, _same(lambda room: 0, "0")),
     ),
 )

@@ -1,0 +1,62 @@
+"""Calls of a model that reads one text, the source, and writes another, the target."""
+
+import re
+from collections.abc import Iterator
+
+from headway.checks.core.signature import Target, arguments
+
+_TARGET = re.compile(
+    r"^(trg|tgt|dec(oder)?)(_?(seqs?|sequence|ids?|inputs?|input_ids|tokens))?$"
+    r"|^target_(seqs?|sequence|ids?|tokens)$"
+)
+_OF_TARGET = re.compile(r"trg|tgt|dec|target|look|causal|future")
+# A source of four tokens: where texts come first, and where tokens do. The first ids
+# often have a meaning of their own.
+_SOURCES = "ids.new_full((len(ids), 4), 3)", "ids.new_full((4, ids.shape[1]), 3)"
+_LENGTHS = "ids.shape[1]", "len(ids)"
+_AHEAD = (
+    "torch.ones(1, {n}, {n}).tril().bool()",
+    "torch.ones({n}, {n}).triu(1).bool()",
+    "torch.ones({n}, {n}).tril().bool()",
+    "torch.ones(1, 1, {n}, {n}).tril().bool()",
+)
+
+
+def takes_a_source(target: Target) -> bool:
+    """Ask whether a model must be given two texts, by the name of the second."""
+    needed = _needed(target)
+    return len(needed) > 1 and bool(_TARGET.search(needed[1]))
+
+
+def calls_with_a_source(target: Target) -> Iterator[str]:
+    """Give calls of such a model, with masks that may hide the future of the target.
+
+    What is made of `ids` is right if it hides the future in some meaning of True; the
+    source is not padded, and a mask of it is `None`.
+    """
+    if not takes_a_source(target):
+        return
+    known = arguments(target)
+    masks = [name for name in known if "mask" in name]
+    hiding = [one for one in masks if _OF_TARGET.search(one) and "pad" not in one]
+    needed = _needed(target)[2:]
+    if any(name not in masks for name in needed):
+        return
+    for source, n in zip(_SOURCES, _LENGTHS, strict=True):
+        forms = [form.format(n=n) for form in _AHEAD if hiding]
+        if not any(name in needed for name in hiding):
+            forms.insert(0, "None")
+        for form in forms:
+            given = {name: form for name in hiding if form != "None" or name in needed}
+            given |= {name: "None" for name in needed if name not in given}
+            words = "".join(f", {one}={given[one]}" for one in known if one in given)
+            yield f"m({source}, ids{words})"
+
+
+def _needed(target: Target) -> list[str]:
+    return [
+        name
+        for name, one in arguments(target).items()
+        if one.default is one.empty
+        and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+    ]
