@@ -24,11 +24,11 @@ def test_new_tokens_stand_after_those_before() -> None:
     ways = [*ways_to_cache(subject)]
     assert [way.shown for way in ways] == [
         *["past=past"] * 3,
-        "past=(key, value)",
         "past=KeyValueCache()",
         "past=a cache of layers",
         "past={}",
         "past=[]",
+        "past=(key, value)",
         "start_pos=...",
     ]
     for way in (one for one in ways if one.shown != "past=(key, value)"):

@@ -121,11 +121,11 @@ def ways_to_cache(subject: Subject) -> Iterator[Way]:
             yield Way(shown, lambda: None, handed, True, counting)
         if counting:
             yield counting
-        both = _calling(subject, extra, places, name, _next_pair)
-        yield Way(f"{name}=(key, value)", lambda: None, both)
         kept = _calling(subject, extra, places, name)
         for words, make in _OBJECTS.items():
             yield Way(f"{name}={words}", make, kept)
+        both = _calling(subject, extra, places, name, _next_pair)
+        yield Way(f"{name}=(key, value)", lambda: None, both)
     inside = [*extra, *(name for name in places if name in _STARTS)]
     if inside:
         step = _calling(subject, extra, places, None)
