@@ -535,3 +535,48 @@ def test_what_the_package_read_for_others_is_left_to_the_main_branch(
     assert run() == {"second", "reads"}
     write(project, "src/ours/two.py", "second = print")
     assert run() == {"second", "imports"}
+
+
+def test_near_leaves_out_what_only_starts_a_change(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    assert run("--near") == TESTS
+    assert run("--near") == run() == set()
+    write(project, "src/ours/deep.py", "deep = 2")
+    assert run("--near") == {"first"}
+    assert run("--near") == set()
+    # What was left out still has to run.
+    assert run() == {"starts", "all"}
+    assert run() == set()
+    write(project, "data/words.txt", "other words")
+    assert run("--near") == {"cached", "caches", "all"}
+    write(project, "data/two.txt", "other words")  # which the package reads
+    assert run("--near") == set()
+    assert run() == {"second", "all"}
+
+
+def test_near_leaves_out_what_the_package_imports_by_a_name(
+    project: pytest.Pytester, run: Callable[..., set[str]]
+) -> None:
+    loads = """
+        from importlib import import_module
+        from pathlib import Path
+
+        TEXT = Path(__file__).with_name("some.txt").read_text()
+
+        def load(name):
+            return import_module(name)
+        """
+    write(project, "src/ours/some.txt", "")
+    write(project, "src/ours/load.py", loads.replace("\n        ", "\n"))
+    write(project, "src/alone.py", "")
+    lines = "from ours.load import load\ndef test_it(): load('alo' + 'ne')"
+    write(project, "test_loads.py", lines)
+    write(project, "test_after.py", "from ours.load import load\ndef test_it(): pass")
+    assert run() == TESTS | {"loads", "after"}
+    write(project, "src/alone.py", "x = 1")
+    # A test that asked for it is seen to import it itself.
+    assert run("--near") == {"loads"}
+    assert run() == {"after", "starts", "all"}
+    write(project, "src/ours/some.txt", "words")
+    assert run("--near") == {"loads", "after"}
