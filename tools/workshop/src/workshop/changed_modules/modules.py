@@ -121,7 +121,7 @@ class Reach:
             return did
         # On the main branch it runs whatever its processes read, and whatever the
         # package read outside of itself for another module.
-        own = files - set(filter(_is_packaged, files))
+        own = {file for file in files if not _is_packaged(file)}
         found = found.union(*(self.did.get(file, ()) for file in own))
         found |= {one for one in did if _is_packaged(one[1])}
         return {one for one in found if one[0] != STARTS}
