@@ -467,3 +467,26 @@ def test_what_nothing_explains_beside_a_rotation_that_is_seen_is_a_failure() -> 
     expect(more, EQUATION, "note", words)
     by_base = {"rotary_base": 1e4}
     expect(Rolled(), EQUATION, "note", f"{words}*", **by_base)
+
+
+class Tripled(nn.Module):
+    """Rows are three times too large; it may take one token only."""
+
+    def __init__(self, *, alone: bool) -> None:
+        super().__init__()
+        self.alone = alone
+        self.q, self.k, self.v = (nn.Linear(15, 15) for _ in range(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.alone and x.shape[:2] != (1, 1):
+            raise ValueError("one token at a time")
+        q, k, v = self.q(x), self.k(x), self.v(x)
+        return 3 * (q @ k.mT / 15**0.5).softmax(-1) @ v
+
+
+def test_of_one_token_alone_the_equation_is_not_asked() -> None:
+    assert said(Tripled(alone=True), EQUATION, d_in=15) == (
+        "not applicable",
+        "It takes one token only, which attends to itself.",
+    )
+    assert said(Tripled(alone=False), EQUATION, d_in=15)[0] == "failed"

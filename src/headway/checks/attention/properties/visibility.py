@@ -272,7 +272,8 @@ def texts(evidence: Evidence) -> Outcome:
         )
     return failed(
         "A change in one text moves another. Tokens see only those of the same place "
-        "in other texts: the axes of texts and tokens are swapped (batch_first?).",
+        "in other texts: the axes of texts and tokens are swapped (batch_first?). If "
+        'tokens are meant to come first, declare layout="time first".',
         worst,
         mistakes=["texts-and-tokens-swapped"],
     )
