@@ -303,7 +303,7 @@ def test_one_position_tells_nothing_of_a_rotation() -> None:
 
     module = OfOne()
     module.rotary_dim = 1
-    assert said(module, EQUATION)[0] == "failed"
+    assert said(module, EQUATION)[0] == "not applicable"
 
 
 class Concentrated(Halves):
