@@ -83,12 +83,11 @@ serve: port generated  ## build the book and show it at http://127.0.0.1:8000
 
 test: duration units changed-tool book  ## run every test but the slow ones, and every program of the book
 
-quick: NEAR = --near
-quick: units book  ## run those tests and programs that what changed since the last run can affect, but for those that only start it in a process
+quick: units book  ## run those tests and programs that what changed since the last run can affect
 
 units: generated
 	@echo '== Tests of the package and of the book'
-	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) $(NEAR) -m 'not slow' --ignore-glob='*.md' tests
+	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' --ignore-glob='*.md' tests
 
 tool: .venv/installed  ## run the tests of pytest-proofread and the workshop, which `make test` leaves out where neither has changed
 	@echo '== Tests of the tools'

@@ -11,7 +11,10 @@ from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.errors import at_the_border
 from headway.checks.core.limit import limited
 from headway.checks.core.signature import CallOption, Target, arguments
-from headway.checks.model.source_and_target import calls_with_a_source
+from headway.checks.model.source_and_target import (
+    calls_with_a_source,
+    needed_arguments,
+)
 
 # By what an argument is for: the names that it goes by.
 _NAMES = {
@@ -112,12 +115,8 @@ def argument_names(target: Target) -> dict[str, str]:
 
 def _blanks(target: Target, names: Mapping[str, str]) -> dict[str, Any]:
     """Fill in the arguments that a model needs besides ids."""
-    needed = [
-        name
-        for name, argument in [*arguments(target).items()][1:]
-        if argument.default is argument.empty
-        and argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
-    ]
+    ids = [*arguments(target)][:1]
+    needed = [name for name in needed_arguments(target) if name not in ids]
     return {name: 0 if name == names.get("start") else None for name in needed}
 
 

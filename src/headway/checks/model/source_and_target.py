@@ -24,7 +24,7 @@ _AHEAD = (
 
 def takes_a_source(target: Target) -> bool:
     """Ask whether a model must be given two texts, by the name of the second."""
-    needed = _needed(target)
+    needed = needed_arguments(target)
     return len(needed) > 1 and bool(_TARGET.search(needed[1]))
 
 
@@ -39,7 +39,7 @@ def calls_with_a_source(target: Target) -> Iterator[str]:
     known = arguments(target)
     masks = [name for name in known if "mask" in name]
     hiding = [one for one in masks if _OF_TARGET.search(one) and "pad" not in one]
-    needed = _needed(target)[2:]
+    needed = needed_arguments(target)[2:]
     if any(name not in masks for name in needed):
         return
     for source, n in zip(_SOURCES, _LENGTHS, strict=True):
@@ -53,7 +53,8 @@ def calls_with_a_source(target: Target) -> Iterator[str]:
             yield f"m({source}, ids{words})"
 
 
-def _needed(target: Target) -> list[str]:
+def needed_arguments(target: Target) -> list[str]:
+    """List the arguments that must be given, ids among them."""
     return [
         name
         for name, one in arguments(target).items()

@@ -24,12 +24,6 @@ RECORDER: "pytest.StashKey[Recorder]" = pytest.StashKey()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Name the settings."""
-    parser.addoption(
-        "--near",
-        action="store_true",
-        help="with --changed, leave out tests that only start what has changed, or let "
-        "the package import it by a name",
-    )
     parser.addini("workshop_variables", "what tests take from outside", "args")
     parser.addini(
         "workshop_unheeded",

@@ -2,8 +2,7 @@
 
 The key of a module is made of the text of all files that it reaches: by imports, as
 they are written; and by what it and the modules that it imports were seen to read, to
-list and to start, in this run and in those before. With `--near` less counts, for
-somebody who waits: see `Reach`.
+list and to start, in this run and in those before.
 """
 
 import json
@@ -40,7 +39,7 @@ HARMLESS = {
     *("color", "code_highlight", "durations", "durations_min", "maxfail", "results"),
     *("numprocesses", "maxprocesses", "tx", "px", "dist", "distload", "looponfail"),
     *("rsyncdir", "rsyncignore", "testrunuid", "maxworkerrestart", "basetemp"),
-    *("collectonly", "cacheclear", "shuffle", "no_lookahead", "xmlpath", "near"),
+    *("collectonly", "cacheclear", "shuffle", "no_lookahead", "xmlpath"),
 }
 ENDED = {
     pytest.ExitCode.OK,
@@ -64,9 +63,6 @@ class Reach:
         config: Of pytest, with its settings.
         contents: A digest of each file of the project.
         seen: What was seen of each: who, what it did, and with which.
-        modules: Where modules are imported from.
-        near: Whether processes do not count, nor what the package imports by a name,
-            or reads outside of itself, for somebody else.
     """
 
     def __init__(
@@ -75,20 +71,16 @@ class Reach:
         contents: dict[str, str],
         seen: set[tuple[str, str, str]],
         modules: Sequence[str],
-        *,
-        near: bool = False,
     ) -> None:
         self.root = config.rootpath.resolve()
         self.contents = contents
         self.modules = modules
-        self.near = near
         self.known: dict[str, list[tuple[str, str]]] = {}
         self.did: dict[str, list[tuple[str, str]]] = defaultdict(list)
         imports = defaultdict(list)
         for who, what, other in seen:
             if what == IMPORTS:
-                if not (near and _is_packaged(who)):
-                    imports[self.root / who].append(self.root / other)
+                imports[self.root / who].append(self.root / other)
             else:
                 self.did[who].append((what, other))
         self.reached = Reached(self.root, sys.path, imports)
@@ -116,15 +108,14 @@ class Reach:
         """Find all that a module of tests reaches."""
         files = self.imports(module)
         found = {(READS, file) for file in files}
-        did = found.union(*(self.did.get(file, ()) for file in files))
-        if not self.near and not is_in(module, self.tested_on_main):
-            return did
-        # On the main branch it runs whatever its processes read, and whatever the
-        # package read outside of itself for another module.
-        own = {file for file in files if not _is_packaged(file)}
-        found = found.union(*(self.did.get(file, ()) for file in own))
-        found |= {one for one in did if _is_packaged(one[1])}
-        return {one for one in found if one[0] != STARTS}
+        if is_in(module, self.tested_on_main):
+            # On the main branch it runs whatever its processes read, and whatever the
+            # package read for another module.
+            files = {one for one in files if "src" not in Path(one).parts}
+        found = found.union(*(self.did.get(file, ()) for file in files))
+        if is_in(module, self.tested_on_main):
+            found -= {(STARTS, ALL_MODULES), (STARTS, ALL_FILES)}
+        return found
 
     def imports(self, module: str) -> set[str]:
         """Return the files that a module of tests imports."""
@@ -189,28 +180,17 @@ class Modules:
             return
         kept = config.cache.get(CACHE, {})
         self.seen = {tuple(one) for one in kept.get("seen", ())}
-        # By options, for others may have passed with other ones.
         self.passed: dict[str, dict[str, str]] = kept.get("passed", {})
-        self.passed_near: dict[str, dict[str, str]] = kept.get("near", {})
         self.contents = recorder.files.contents()
-        self.near = config.option.near
-        self.valid = self.still_valid(self.passed, near=False)
-        self.valid_near = self.still_valid(self.passed_near, near=True)
-        passed = self.passed_near if self.near else self.passed
-        valid = self.valid_near if self.near else self.valid
-        on_main = self.tested_on_main(self.reach(near=self.near))
-        self.on_main = on_main - passed.get(self.options, {}).keys()
-        self.same = valid.get(self.options, set()) | self.on_main
-
-    def still_valid(
-        self, passed: dict[str, dict[str, str]], *, near: bool
-    ) -> dict[str, set[str]]:
-        """Return the modules that reach what they reached when they passed."""
-        reach = self.reach(near=near)
-        return {
+        reach = self.reach()
+        # By options, for others may have passed with other ones.
+        self.valid = {
             options: {one for one, key in keys.items() if self.key(reach, one) == key}
-            for options, keys in passed.items()
+            for options, keys in self.passed.items()
         }
+        known = self.passed.get(self.options, {})
+        self.on_main = self.tested_on_main(reach) - known.keys()
+        self.same = self.valid.get(self.options, set()) | self.on_main
 
     def key(self, reach: Reach, module: str) -> str | None:
         """Return the key of a module as it was when this run began, if it was there."""
@@ -236,11 +216,9 @@ class Modules:
             lambda file: (reach.root / file).read_text(encoding="utf-8"),
         )
 
-    def reach(self, *, near: bool) -> Reach:
+    def reach(self) -> Reach:
         """Return what the files reach, as far as that was seen."""
-        return Reach(
-            self.config, self.contents, self.seen, self.recorder.modules, near=near
-        )
+        return Reach(self.config, self.contents, self.seen, self.recorder.modules)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -328,36 +306,20 @@ class Modules:
         self.seen.update(seen)
         after = self.recorder.files.contents()
         self.seen = {one for one in self.seen if one[0] in after}
-        ran = self.whole(session) - self.same
-        self.put_down(self.passed, self.valid, ran, after, near=False)
-        self.put_down(self.passed_near, self.valid_near, ran, after, near=True)
-        kept = {"passed": self.passed, "near": self.passed_near}
-        self.config.cache.set(CACHE, {"seen": sorted(self.seen), **kept})
-        if self.left_out and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
-            session.exitstatus = pytest.ExitCode.OK
-
-    def put_down(
-        self,
-        passed: dict[str, dict[str, str]],
-        valid: dict[str, set[str]],
-        ran: set[str],
-        after: dict[str, str],
-        *,
-        near: bool,
-    ) -> None:
-        """Put down the keys of modules that have passed, now or before.
-
-        What was seen now may add to what a module reaches that passed before, and so to
-        its key, with whichever options.
-        """
-        reach = self.reach(near=near)
-        all_valid = valid | {self.options: valid.get(self.options, set()) | ran}
-        for options, modules in all_valid.items():
-            for module in modules - self.wrong:
+        reach = self.reach()
+        # What was seen now may add to what a module reaches that passed before, and so
+        # to its key, with whichever options.
+        for options, modules in (
+            self.valid | {self.options: self.whole(session)}
+        ).items():
+            for module in modules:
                 # What changes while it runs did not run as it is now.
                 key = reach.key(reach.of(module), after)
                 if key == self.key(reach, module):
-                    passed.setdefault(options, {})[module] = key
+                    self.passed.setdefault(options, {})[module] = key
+        self.config.cache.set(CACHE, {"seen": sorted(self.seen), "passed": self.passed})
+        if self.left_out and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            session.exitstatus = pytest.ExitCode.OK
 
     def whole(self, session: pytest.Session) -> set[str]:
         """Return the modules of which each test that was chosen has passed, or none."""
@@ -378,11 +340,6 @@ class Modules:
             f"workshop: {len(self.left_out)} modules of tests left out, which passed, "
             "here or on the main branch, and reach nothing that has changed"
         )
-
-
-def _is_packaged(file: str) -> bool:
-    """Ask whether a file is of a package, which lies in a folder `src`."""
-    return "src" in Path(file).parts
 
 
 def options(config: pytest.Config) -> str:
