@@ -38,6 +38,7 @@ _ADDED = re.compile(
     re.IGNORECASE,
 )
 _WINDOW = re.compile(r"window|sliding|banded", re.IGNORECASE)
+_POOL = re.compile(r"^(adaptive_?)?(max|avg)_?pool", re.IGNORECASE)
 _FLAGS = ("is_causal", "causal", "masked", "mask")
 _OF_DECODERS = ("in_decoder", "is_decoder", "autoregressive", "is_autoregressive")
 _CONTEXT = (
@@ -133,9 +134,14 @@ def named_positions(target: Target) -> str | None:
 
 
 def convolves(target: Target) -> bool:
-    """Ask whether a convolution mixes neighbours, so that their order matters."""
+    """Ask whether a convolution or a pool mixes neighbours: their order matters."""
     parts = target.modules() if isinstance(target, nn.Module) else ()
-    return any(isinstance(one, _ConvNd) and max(one.kernel_size) > 1 for one in parts)
+    for one in parts:
+        if isinstance(one, _ConvNd) and max(one.kernel_size) > 1:
+            return True
+        if _POOL.search(type(one).__name__):
+            return True
+    return any(_POOL.search(name) for name in used_names(target, called=True))
 
 
 def kept_positions(target: Target) -> str | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from headway.checks.attention.evidence.apart import in_one_group
 from headway.checks.attention.evidence.batched_changes import influence, share_a_call
 from headway.checks.attention.evidence.cross_queries import (
     CrossQueries,
@@ -30,6 +31,7 @@ from headway.checks.attention.evidence.weights import Weights, find_weights
 from headway.checks.attention.subject import Options, Subject
 from headway.checks.core import intent
 from headway.checks.core.errors import describe, theirs
+from headway.checks.core.names import read_names
 from headway.checks.core.report import Fact, Origin
 from headway.checks.core.tolerance import (
     max_difference,
@@ -38,6 +40,7 @@ from headway.checks.core.tolerance import (
 )
 
 _WIDE = 128
+_SMALL = 0.1  # of what tokens are usually drawn as
 
 
 @dataclass(frozen=True)
@@ -129,12 +132,12 @@ def gather(subject: Subject) -> Evidence:
     subject, repeats = repeat(subject)
     if repeats.randomness.verdict == "failed":
         fresh = replace(fresh.with_dropout(0.0), undropped=subject.undropped)
-    x = subject.tokens()
     with torch.no_grad():
-        output = subject(x)
-        together = share_a_call(subject, x)
-        moved = influence(subject, x, together=together)
-        visible = visible_tokens(moved, same_order_tolerance(output))
+        x, output, together, moved, visible = _look(subject)
+        if inside := in_one_group(subject, visible):
+            fresh = replace(fresh, call=inside.call, T=inside.T)
+            subject = inside
+            x, output, together, moved, visible = _look(subject)
         masks = find_masks(subject, visible, together=together)
         subject = replace(subject, copy_each_call=subject.copy_each_call or masks.kept)
         cross_queries = find_cross_queries(subject, x)
@@ -163,6 +166,34 @@ def gather(subject: Subject) -> Evidence:
         places=places,
         bare=bare(subject, _of_no_design(weights, designs), x),
     )
+
+
+def _look(subject: Subject) -> tuple[Tensor, Tensor, bool, Tensor, Tensor]:
+    """Look which token moves which row.
+
+    Returns:
+        Tokens, what the code gives for them, whether texts can be put into one call,
+        how far each row moves, and which row sees which token.
+    """
+    x = subject.tokens()
+    output = subject(x)
+    together = share_a_call(subject, x)
+    moved = influence(subject, x, together=together)
+    visible = visible_tokens(moved, same_order_tolerance(output))
+    if _is_nearly_full(visible) and "topk" not in read_names(subject.target):
+        # A softmax of large scores hides tokens; of small ones it hides none.
+        small = _SMALL * x
+        limit = same_order_tolerance(subject(small))
+        visible |= visible_tokens(influence(subject, small, together=together), limit)
+    return x, output, together, moved, visible
+
+
+def _is_nearly_full(visible: Tensor) -> bool:
+    """Ask whether a few tokens are unseen, of those before and of those after a row."""
+    own = torch.eye(len(visible), dtype=torch.bool)
+    seen = visible | own
+    halves = [float(half.sum()) for half in (seen.tril(-1), seen.triu(1))]
+    return not bool(seen.all()) and min(halves) > 0.5 * float((~own).sum()) / 2
 
 
 def redesigned(evidence: Evidence, options: Options) -> Evidence:
@@ -204,9 +235,13 @@ def _intent(subject: Subject, visible: Tensor, moved: Tensor) -> tuple[bool, Fac
     """Decide whether the future is to be hidden: as declared, as named or as seen."""
     if subject.options.causal is not None:
         return subject.options.causal, _future(subject.options.causal, "declared")
+    if subject.is_pooled:
+        return False, _future(False, "measured", "it gives one row for each text")
     named = intent.is_causal(subject.target)
     if named is not None:
         return named, _future(named, "guessed")
+    if subject.T == 1:
+        return False, _future(False, "measured", "a text has one token alone")
     name = pattern_name(visible)
     if faint_future(moved):
         return True, _future(True, "measured", "later tokens hardly count")

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from headway.checks.attention.evidence.apart import InGroup
 from headway.checks.attention.evidence.design import Buckets, Design, Rotation
 from headway.checks.attention.evidence.held_values import held_values
 from headway.checks.attention.evidence.influence import window_size
@@ -389,7 +390,7 @@ def _declared_sinks(module: nn.Module, name: str, heads: int) -> Features:
 
 def _windows(known: _Known) -> Iterator[Features]:
     told = known.subject.options.window
-    if told == "none":
+    if told == "none" or isinstance(known.subject.call.invoke, InGroup):
         return
     measured = window_size(known.visible)
     for size, source in ((told, "window"), *_named_windows(known)):

@@ -61,7 +61,7 @@ def find_positions(
     if named is None and tables:
         named = tables[0].source
     if named is None and intent.convolves(subject.target):
-        named = "a convolution over tokens"
+        named = "a convolution or a pool over tokens"
     return Positions(
         named,
         kept,

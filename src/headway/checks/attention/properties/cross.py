@@ -30,12 +30,14 @@ def others(evidence: Evidence) -> Outcome:
     cross = evidence.cross_queries
     if cross is None:
         return not_applicable("It takes no other tokens for keys and values.")
-    if evidence.causal and (cross.error or not names_another_text(evidence.subject)):
+    beside = evidence.subject.call.filling.memory
+    told = beside or names_another_text(evidence.subject)
+    if evidence.causal and (cross.error or not told):
         return not_applicable(_OF_ONE_TEXT)
     if cross.error:
         return _raised(evidence)
     with torch.no_grad():
-        if evidence.causal and (settled := _behind_a_mask(evidence)):
+        if evidence.causal and not beside and (settled := _behind_a_mask(evidence)):
             return settled
         for ask in (
             _looks,
@@ -161,7 +163,8 @@ def _of_its_own(evidence: Evidence) -> Outcome | None:
     """Ask that a row moves with no other query, and with no other text."""
     y, output = _tokens(evidence)
     x = evidence.x
-    if worst := _other_queries_move(evidence, x, y):
+    beside = evidence.subject.call.filling.memory  # it attends to its own text, too
+    if not beside and (worst := _other_queries_move(evidence, x, y)):
         why = _cause(evidence)
         if evidence.subject.call.packing is not None:  # values are handed over
             why = "weights depend on other queries, as with a softmax over queries"

@@ -340,6 +340,8 @@ def _is_seen_whole(evidence: Evidence) -> bool:
 
 def _beyond_the_equation(evidence: Evidence) -> str:
     """Say what is inside that the equation does not have."""
+    if evidence.subject.is_pooled:
+        return "It gives one row for each text, and the equation one for each token."
     weights, design = evidence.weights, evidence.designs[0]
     if evidence.window and design.window is None:
         return "A window is inside, which the equation does not have."

@@ -32,7 +32,7 @@ def gradients(evidence: Evidence) -> Outcome:
     module = subject.module
     x = evidence.x.clone().requires_grad_()
     try:
-        output = subject(x)
+        output, *others = subject.all_rows(x)
     except NotImplementedError as raised:  # as kernels do that have no way back
         return not_applicable(f"It could not be differentiated: {describe(raised)}")
     if not output.requires_grad:
@@ -43,7 +43,7 @@ def gradients(evidence: Evidence) -> Outcome:
             mistakes=["gradient-detached"],
         )
     try:
-        output.square().sum().backward()
+        sum((one.square().sum() for one in others), output.square().sum()).backward()
     except (NotImplementedError, RuntimeError) as raised:
         return not_applicable(f"It could not be differentiated: {describe(raised)}")
     found: dict[str, Tensor | None] = {"the tokens": x.grad}

@@ -1,8 +1,11 @@
 """Properties of sizes: of batches, texts and contexts."""
 
+import math
+
 import torch
 
 from headway.checks.attention.evidence import Evidence
+from headway.checks.attention.evidence.held_values import held_values
 from headway.checks.core.errors import describe, suppress_theirs, theirs
 from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.core.tolerance import max_difference, tolerance
@@ -102,7 +105,7 @@ def _of_one_length(evidence: Evidence) -> Outcome:
             f"It takes texts of one token only: with two it raised {raised}. Nothing "
             "else was checked, since one token attends only to itself."
         )
-    if "invalid for input of size" in raised:
+    if "invalid for input of size" in raised and not _is_told(evidence):
         return failed(
             f"It takes texts of {T} tokens only, and raised {raised} with a different "
             "number: a size is fixed in a view."
@@ -110,6 +113,29 @@ def _of_one_length(evidence: Evidence) -> Outcome:
     return note(
         f"It takes texts of {T} tokens only: with more or fewer it raised {raised}."
     )
+
+
+@torch.no_grad()
+def _is_told(evidence: Evidence) -> bool:
+    """Ask whether a fixed size is one of an image, a window or a number of frames.
+
+    An attribute has it, as the length of a side or as both, or multiples are taken. The
+    longest text is none of these.
+    """
+    subject = evidence.subject
+    if subject.context_length == subject.T:
+        return False
+    for _, value in held_values(subject.target):
+        sides = value if isinstance(value, (tuple, list)) else [value]
+        if not all(type(side) is int and side > 1 for side in sides) or not sides:
+            continue
+        if subject.T in (math.prod(sides), sides[0] ** 2):
+            return True
+    try:
+        subject(subject.tokens(subject.B, 2 * subject.T))
+    except theirs():
+        return False
+    return True
 
 
 def alone(evidence: Evidence) -> Outcome:

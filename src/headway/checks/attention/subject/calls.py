@@ -47,6 +47,9 @@ _CONTEXT = re.compile(
 )
 _TOKENS = re.compile(r"^[TL]$|len|seq|time|steps|tokens", re.IGNORECASE)
 _TEXTS = re.compile(r"^[BN]$|^bsz?$|batch", re.IGNORECASE)
+_AS_IN_PYTORCH = re.compile(r"(src|tgt|memory)_key_padding_mask")
+_ATTENTION = re.compile(r"att(n|en)|mha", re.IGNORECASE)
+_MEMORY = re.compile(r"mem|^(kv|ctx|e|z|c)$", re.IGNORECASE)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 # Of queries, keys and values.
 _AXES_OF = {
@@ -57,6 +60,9 @@ _AXES_OF = {
     "one text": 2,
 }
 _OF_CHANNELS = (nn.modules.conv._ConvNd, nn.GroupNorm, nn.modules.batchnorm._BatchNorm)
+_OF_IMAGES = (4, 8, 7)  # pixels on a side
+# One row for each text, or so many, which is then the row of each of its tokens.
+POOLED = ".flatten(1)[:, None].expand(-1, x.shape[1], -1)"
 OTHERS = "further_arguments"  # the name of those that are handed over beside a call
 _NOTHING = torch.empty(0)
 # Who writes this puts texts and tokens where the code has them.
@@ -172,6 +178,8 @@ class Call:
         if self.packing is not None and self.packing.tokens_first:
             four = self.packing.axes == 4
             notes.append("tokens before heads" if four else "tokens before texts")
+        if self.time_first:
+            notes.append("tokens before texts")
         return "; ".join([self.text, *notes])
 
     def moved(self, start: int) -> "Call":
@@ -249,8 +257,11 @@ def possible_calls(
             roles = dict.fromkeys(three_of(known), 0)
             yield from _filled(target, known, roles, told, time_first=time_first)
     if not takes_three(target) or _takes_any_number(target):
+        given = partial(_filled, target, known, told=told, time_first=time_first)
+        for first, memory in _memories(target, known):
+            yield from given(inputs={first: 0}, fill=partial(fillings, memory=memory))
         for inputs in _inputs(known):
-            yield from _filled(target, known, inputs, told, time_first=time_first)
+            yield from given(inputs=inputs)
         yield from _layouts(target)
     for call in _of_other_widths(target, known):
         yield replace(call, time_first=time_first)
@@ -260,7 +271,21 @@ def _has_time_first(target: Target, layout: str | None) -> bool:
     """Ask whether tokens come before texts: as told, or by what the code names."""
     if layout is not None:
         return layout == "time first"
-    return not getattr(target, "batch_first", _names_texts_first(target))
+    if hasattr(target, "batch_first"):
+        return not target.batch_first
+    return _follows_pytorch(target) or not _names_texts_first(target)
+
+
+def _follows_pytorch(target: Target) -> bool:
+    """Ask whether code has the arguments of a layer of PyTorch and its default order.
+
+    Then tokens come before texts, as in PyTorch's modules without `batch_first=True`.
+    """
+    if not any(_AS_IN_PYTORCH.fullmatch(name) for name in arguments(target)):
+        return False
+    layers = target.modules() if isinstance(target, nn.Module) else ()
+    flags = [one.batch_first for one in layers if hasattr(one, "batch_first")]
+    return bool(flags) and not any(flags)
 
 
 def _told(
@@ -313,6 +338,7 @@ def _guessed(
                     inputs=inputs, time_first=first, further=further, fill=fill
                 )
     yield from _of_two_widths(target, known)
+    yield _laid_out(f"m(x){POOLED}")
     if layout is None:
         for one, inputs in itertools.product(_axes(target), _guessed_inputs(known)):
             yield from given(inputs=inputs, layout=one)
@@ -429,6 +455,33 @@ def _inputs(known: Mapping[str, Parameter]) -> Iterator[dict[str, int]]:
         yield both
 
 
+def _memories(
+    target: Target, known: Mapping[str, Parameter]
+) -> Iterator[tuple[str, str]]:
+    """Give the arguments for tokens and for another text, of a layer of a decoder.
+
+    It attends to its own tokens and to others. If these are handed over twice, what one
+    attention does cannot be told from what the other does.
+    """
+    needed = [name for name in needed_arguments(target) if not is_known(name)]
+    if len(needed) == 2 and _attends_twice(target):
+        first, second = needed
+        if _CONTEXT.search(second) or _MEMORY.search(second):
+            yield first, second
+
+
+def _attends_twice(target: Target) -> bool:
+    """Ask whether a module has two layers of attention, none inside another."""
+    found: list[str] = []
+    for path, part in target.named_modules() if isinstance(target, nn.Module) else ():
+        inside = any(path.startswith(f"{one}.") for one in found)
+        has_parts = next(part.children(), None) is not None
+        name = path.rpartition(".")[2]
+        if _ATTENTION.search(name) and has_parts and not inside:
+            found.append(path)
+    return len(found) > 1
+
+
 def _is_needed(parameter: Parameter) -> bool:
     kinds = (*_BY_NAME, Parameter.POSITIONAL_ONLY)
     return parameter.default is Parameter.empty and parameter.kind in kinds
@@ -452,7 +505,8 @@ class FilledIn:
         values = {}
         if self.filling.values:
             keys = inputs[min(1, len(inputs) - 1)]
-            room = self._room(target, inputs[0])._replace(S=self._sizes(keys)[1])
+            room = self._room(target, inputs[0])
+            room = room._replace(S=self._sizes(keys)[1], time_first=self.time_first)
             made = self.filling.values.items()
             values = {name: make(room) for name, make in made if name not in extra}
         if self.layout is not None:
@@ -539,10 +593,13 @@ def _layouts(target: Target) -> Iterator[Call]:
     if not any(isinstance(part, _OF_CHANNELS) for part in target.modules()):
         yield _laid_out("m(x.unsqueeze(2)).squeeze(2)")
         yield _laid_out("m([x, x, x])")
+        for side in _OF_IMAGES:
+            yield _laid_out(f"m(x.unflatten(1, ({side}, {side}))).flatten(1, 2)")
     else:
         yield _laid_out("m(x.mT).mT")
         yield _laid_out("m(x.mT.unsqueeze(3)).squeeze(3).mT")
-        yield _laid_out("m(x.mT.unflatten(2, (-1, 3))).flatten(2).mT")
+        for side in _OF_IMAGES:
+            yield _laid_out(f"m(x.mT.unflatten(2, ({side}, {side}))).flatten(2).mT")
     yield _laid_out("torch.stack([m(one) for one in x])")
 
 
@@ -566,8 +623,12 @@ def _of_other_widths(target: Target, known: Mapping[str, Parameter]) -> Iterator
         for part in target.modules()
         if isinstance(part, nn.MultiheadAttention)
     ]
+    images = [layer for layer in target.modules() if isinstance(layer, nn.Conv2d)]
     for width in dict.fromkeys(found):
         yield _laid_out(f"m(x, {_as_wide(width)})")
+        if images:
+            other = _as_wide(width)
+            yield _laid_out(f"m(x.mT.unsqueeze(3), {other}).squeeze(3).mT")
 
 
 def _of_two_widths(target: nn.Module, known: Mapping[str, Parameter]) -> Iterator[Call]:

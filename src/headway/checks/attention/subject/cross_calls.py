@@ -41,6 +41,8 @@ def as_cross_attention(subject: Subject, *others: Tensor) -> Subject | None:
         return _as_told(subject, option, others)
     if option is not None:
         return None
+    if memory := call.filling.memory:
+        return replace(subject, extra={**subject.extra, memory: others[0]})
     if isinstance(call.invoke, FilledIn) and (
         places := _places(subject.target, call.invoke)
     ):

@@ -167,9 +167,12 @@ def _convinces(subject: Subject) -> bool:
         with torch.no_grad():
             rows, others = (subject.copy()(one) for one in (x, changed))
             alone = subject.copy()(x[:1])
+            fewer = subject.copy()(x[:, 1:]) if subject.is_pooled else rows
     except theirs():
         return False
     if not max_difference(alone, rows[:1]) <= tolerance(rows):
+        return False
+    if fewer.shape[-1] != rows.shape[-1]:  # so many rows as there are tokens, or so
         return False
     moved = (others - rows).abs().amax(-1) > tolerance(rows)
     seen = int(moved[0].sum()) - int(moved[0, subject.T // 2])
@@ -193,7 +196,7 @@ def _uses_all_weights(subject: Subject, x: torch.Tensor) -> bool:
     learned = [one for one in weights if one.requires_grad]
     if not learned:
         return True
-    total = copied(x).square().sum()
+    total = torch.stack([one.square().sum() for one in copied.all_rows(x)]).sum()
     gradients = torch.autograd.grad(total, learned, allow_unused=True)
     used = [one for one in gradients if one is not None]
     if len(used) < len(learned):

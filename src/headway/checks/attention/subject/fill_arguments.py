@@ -7,7 +7,7 @@ of one family and change together: a family has forms, which are tried in turn.
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ class Room(NamedTuple):
         causal: Whether the future is to be hidden, if that was told.
         start: The position of the first token.
         S: Number of keys.
+        time_first: Whether tokens come before texts.
     """
 
     B: int
@@ -39,6 +40,7 @@ class Room(NamedTuple):
     causal: bool = False
     start: int = 0
     S: int = 0
+    time_first: bool = False
 
     @property
     def positions(self) -> Tensor:
@@ -150,6 +152,11 @@ def _tables() -> Iterator[Form]:
     yield _table("(T, D / 2)", "", "matrices")
 
 
+def _side(height: int, name: str) -> Make:
+    """Give the height of an image that all tokens make up, or its width."""
+    return lambda room: room.T // height if name in ("W", "width") else height
+
+
 def _same(make: Make, shown: str | None = None, meaning: str = "") -> Form:
     return Form(lambda name: make, shown, meaning)
 
@@ -196,10 +203,17 @@ def _vectors() -> Iterator[Form]:
     for (words, make), texts in itertools.product(_VECTORS.items(), ("one", "each")):
         meaning = f"sinusoids of {words}, with an axis of {texts} text"
         yield _same(partial(_for_texts, make, texts), None, meaning)
+    for words, make in _VECTORS.items():
+        meaning = f"sinusoids of {words}, with an axis of one text behind"
+        yield _same(partial(_before_texts, make), None, meaning)
 
 
 def _for_texts(make: Callable[[Room], Tensor], texts: str, room: Room) -> Tensor:
     return make(room).repeat(room.B if texts == "each" else 1, 1, 1)
+
+
+def _before_texts(make: Callable[[Room], Tensor], room: Room) -> Tensor:
+    return make(room)[:, None]
 
 
 _NONE = _same(lambda room: None, "None")
@@ -295,21 +309,33 @@ _FAMILIES = (
     Family(
         re.compile(r"^[HW]$|^height$|^width$"),
         (
-            Form(
-                lambda name: lambda room: room.T if name in ("W", "width") else 1,
-                None,
-                "an image one pixel high",
-            ),
+            Form(partial(_side, 1), None, "an image one pixel high"),
+            *(Form(partial(_side, n), None, f"{n} pixels high") for n in (4, 8, 7)),
         ),
     ),
     Family(
-        re.compile(r"rel_pos|pos_emb|pos_enc|positional_(emb|enc)", re.IGNORECASE),
+        re.compile(r"^r$|rel_pos|pos_emb|pos_enc|positional_(emb|enc)", re.IGNORECASE),
         (_NONE, *_vectors(), _same(lambda room: 0, "0")),
     ),
     Family(
         re.compile(r"past|cache|^kv$|^state$|(^|_)bias|layer_idx|block_|gate"),
         (_NONE, _same(lambda room: 0, "0")),
     ),
+)
+_OTHERS = 6  # tokens of another text
+
+
+def _other_tokens(room: Room) -> Tensor:
+    """Draw tokens of another text, the same for all texts."""
+    width = room.like.shape[-1]
+    generator = torch.Generator().manual_seed(5)
+    drawn = torch.randn(_OTHERS, width, generator=generator, dtype=torch.float64)
+    rows = drawn.to(room.like.device, room.like.dtype).repeat(room.B, 1, 1)
+    return rows.transpose(0, 1) if room.time_first else rows
+
+
+_MEMORY = Family(
+    re.compile(""), (_same(_other_tokens, None, f"{_OTHERS} other tokens"),)
 )
 _UNKNOWN = Family(re.compile(""), (_NONE,))
 _MASKS = next(one for one in _FAMILIES if one.doubt == "rows")
@@ -362,12 +388,14 @@ class Filling:
         shown: How each is shown in a call.
         meaning: What those are that are shown by their names; empty if there are none.
         doubts: What to look at when a call with them works.
+        memory: The name of the argument that gets other tokens, if one does.
     """
 
     values: Mapping[str, Make] = field(default_factory=dict)
     shown: Mapping[str, str] = field(default_factory=dict)
     meaning: str = ""
     doubts: frozenset[str] = frozenset()
+    memory: str = ""
 
 
 def is_known(name: str) -> bool:
@@ -375,9 +403,18 @@ def is_known(name: str) -> bool:
     return _family(name) is not _UNKNOWN
 
 
-def fillings(names: Sequence[str]) -> Iterator[Filling]:
-    """Give the ways to fill in arguments, the likeliest first."""
-    yield from _of_families({name: _family(name) for name in names})
+def fillings(names: Sequence[str], memory: str = "") -> Iterator[Filling]:
+    """Give the ways to fill in arguments, the likeliest first.
+
+    Args:
+        names: The arguments.
+        memory: Which of them is to get other tokens.
+    """
+    families = {name: _family(name) for name in names}
+    if memory in families:
+        families[memory] = _MEMORY
+    for filling in _of_families(families):
+        yield replace(filling, memory=memory)
 
 
 def guesses(names: Sequence[str], widths: Sequence[int] = ()) -> Iterator[Filling]:

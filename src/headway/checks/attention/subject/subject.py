@@ -2,6 +2,7 @@
 
 import functools
 import math
+import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from headway.checks.attention.subject.calls import Call
+from headway.checks.attention.subject.calls import POOLED, Call
 from headway.checks.core import intent
 from headway.checks.core.copies import duplicate
 from headway.checks.core.dropout import (
@@ -21,6 +22,7 @@ from headway.checks.core.dropout import (
 from headway.checks.core.errors import at_the_border
 from headway.checks.core.signature import CallOption, Target
 
+_TWO_TEXTS = re.compile(r"\(x, (x\b|torch\.cat)")
 _MOST_KEPT = 10**5  # numbers of tokens that are drawn once and kept
 
 
@@ -127,6 +129,27 @@ class Subject:
             )
         return result
 
+    def all_rows(self, x: Tensor) -> list[Tensor]:
+        """Call it, and give its rows, and those of a second text if it takes two.
+
+        Args:
+            x: Tokens of shape (B, T, d_in).
+
+        Raises:
+            TypeError: If it returns something else than one row for each token.
+        """
+        if self.module is None or not _TWO_TEXTS.search(self.call.text):
+            return [self(x)]
+        results: list[Any] = []
+        hook = self.module.register_forward_hook(lambda *given: results.append(given))
+        try:
+            rows = self(x)
+        finally:
+            hook.remove()
+        given = [one[2] for one in results[-1:] if isinstance(one[2], (tuple, list))]
+        others = [one for several in given for one in several[1:]]
+        return [rows, *(one for one in others if _are_rows(one, x))]
+
     def dropping_as_told(self) -> AbstractContextManager[Any]:
         """Leave out what functions of torch drop, if they are to drop nothing."""
         return WithoutDropout() if self.undropped else nullcontext()
@@ -141,6 +164,11 @@ class Subject:
     def module(self) -> nn.Module | None:
         """The module, or `None` if it is a function."""
         return self.target if isinstance(self.target, nn.Module) else None
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether it gives one row for each text, which all of its tokens then have."""
+        return self.call.text.endswith(POOLED)
 
     @property
     def context_length(self) -> int | None:
@@ -202,6 +230,13 @@ class Subject:
         if self.module is not None or self.options.call is not None:
             return None
         return rate_argument(self.target)
+
+
+def _are_rows(result: Any, x: Tensor) -> bool:
+    """Ask whether a result is one row for each token; a square is of weights."""
+    if not isinstance(result, Tensor) or result.ndim != 3 or not result.requires_grad:
+        return False
+    return result.shape[:2] == x.shape[:2] and result.shape[2] != result.shape[1]
 
 
 def _drawn(shape: tuple[int, int, int], seed: int) -> Tensor:

@@ -1,0 +1,99 @@
+"""Tokens may attend in groups, such as the windows of an image."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from headway.checks import check
+from headway.checks.attention.evidence.apart import groups
+from tests.checks.support.asking import evidence_of, said
+from tests.checks.support.callers import WIDTH, Attend
+from tests.support.mistakes.mistake import EQUATION, SIZE
+
+
+class Windows(Attend):
+    """An image of four by four pixels, in windows of two by two."""
+
+    scale = 1.0
+
+    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        three = self.scale * self.q(query), self.k(key), self.v(value)
+        return scaled_dot_product_attention(*three)
+
+    def forward(self, x: Tensor) -> Tensor:
+        windows = x.unflatten(1, (2, 2, 2, 2)).transpose(2, 3)
+        y = windows.flatten(3, 4).flatten(0, 2)
+        rows = self.mix(y, y, y).unflatten(0, (len(x), 2, 2)).unflatten(3, (2, 2))
+        return rows.transpose(2, 3).flatten(1, 4)
+
+
+class Rows(Attend):
+    """Four tokens that stand side by side see each other."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = x.unflatten(1, (4, 4)).flatten(0, 1)
+        return self.mix(y, y, y).unflatten(0, (len(x), 4)).flatten(1, 2)
+
+
+class NamedRows(Rows):
+    def __init__(self) -> None:
+        super().__init__()
+        self.window_size = 4
+
+    def forward(self, x: Tensor) -> Tensor:
+        assert x.shape[1] % self.window_size == 0
+        return super().forward(x)
+
+
+FULL = torch.ones(6, 6, dtype=torch.bool)
+EVERY_THIRD = torch.arange(6)[:, None] % 3 == torch.arange(6) % 3
+
+
+@pytest.mark.parametrize(
+    ("visible", "found"),
+    [
+        (EVERY_THIRD, [[0, 3], [1, 4], [2, 5]]),
+        (EVERY_THIRD & (torch.arange(6) > 0), []),
+        (EVERY_THIRD.tril(), []),
+        (FULL, []),
+        (~FULL, []),
+    ],
+)
+def test_no_token_of_a_group_sees_another_one(
+    visible: Tensor, found: list[list[int]]
+) -> None:
+    assert groups(visible) == found
+
+
+@pytest.mark.parametrize("module", [Windows(), NamedRows()])
+def test_in_a_group_all_holds(module: nn.Module) -> None:
+    report = check(module, d_in=WIDTH)
+    assert [one.id for one in report.failed] == []
+    rows = {one.id: one for one in report.rows}
+    assert rows[EQUATION].verdict == "passed"
+    assert rows[SIZE].verdict == "note"
+
+
+def test_a_report_says_which_tokens_are_a_group() -> None:
+    evidence = evidence_of(Windows(), d_in=WIDTH)
+    assert evidence.subject.T == 4
+    assert evidence.subject.call.shown == (
+        "m(x); tokens attend in 4 groups, and these are one: 1, 2, 5, 6"
+    )
+
+
+def test_in_a_group_a_mistake_has_its_name() -> None:
+    module = Windows()
+    module.scale = WIDTH**0.5
+    verdict, sentence = said(module, EQUATION, d_in=WIDTH)
+    assert verdict == "failed"
+    assert "scores are not scaled" in sentence
+
+
+@pytest.mark.parametrize("options", [{}, {"causal": False}])
+def test_what_stands_side_by_side_may_be_a_mistake(options: dict[str, Any]) -> None:
+    module = NamedRows() if options else Rows()
+    assert evidence_of(module, d_in=WIDTH, **options).subject.T == 16
