@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import max_pool1d
 
 from headway.checks.core.intent import (
     context_length,
+    convolves,
     has_positions,
     has_window,
     is_causal,
@@ -380,3 +382,13 @@ def test_a_table_of_positions_tells_the_context(
     assert context_length(Silent(inner=Stored(name, torch.zeros(4)))) is None
     longer = Silent(inner=Stored(name, torch.zeros(shape)), block_size=19)
     assert context_length(longer) == 19
+
+
+def test_a_pool_mixes_neighbours() -> None:
+    class Pooled(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x + max_pool1d(x.mT, 3, 1, 1).mT
+
+    assert convolves(Pooled())
+    assert convolves(nn.Sequential(nn.AvgPool1d(3)))
+    assert not convolves(nn.Linear(3, 3))

@@ -10,42 +10,17 @@ from torch.nn.functional import scaled_dot_product_attention
 from headway.checks import check
 from headway.checks.attention.evidence.apart import groups
 from tests.checks.support.asking import evidence_of, said
-from tests.checks.support.callers import WIDTH, Attend
+from tests.checks.support.callers import WIDTH
+from tests.checks.support.other_shapes import NamedRows, Rows, Windows
 from tests.support.mistakes.mistake import EQUATION, SIZE
 
 
-class Windows(Attend):
-    """An image of four by four pixels, in windows of two by two."""
-
-    scale = 1.0
+class Unscaled(Windows):
+    """Its scores have no scale."""
 
     def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        three = self.scale * self.q(query), self.k(key), self.v(value)
+        three = WIDTH**0.5 * self.q(query), self.k(key), self.v(value)
         return scaled_dot_product_attention(*three)
-
-    def forward(self, x: Tensor) -> Tensor:
-        windows = x.unflatten(1, (2, 2, 2, 2)).transpose(2, 3)
-        y = windows.flatten(3, 4).flatten(0, 2)
-        rows = self.mix(y, y, y).unflatten(0, (len(x), 2, 2)).unflatten(3, (2, 2))
-        return rows.transpose(2, 3).flatten(1, 4)
-
-
-class Rows(Attend):
-    """Four tokens that stand side by side see each other."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        y = x.unflatten(1, (4, 4)).flatten(0, 1)
-        return self.mix(y, y, y).unflatten(0, (len(x), 4)).flatten(1, 2)
-
-
-class NamedRows(Rows):
-    def __init__(self) -> None:
-        super().__init__()
-        self.window_size = 4
-
-    def forward(self, x: Tensor) -> Tensor:
-        assert x.shape[1] % self.window_size == 0
-        return super().forward(x)
 
 
 FULL = torch.ones(6, 6, dtype=torch.bool)
@@ -86,9 +61,7 @@ def test_a_report_says_which_tokens_are_a_group() -> None:
 
 
 def test_in_a_group_a_mistake_has_its_name() -> None:
-    module = Windows()
-    module.scale = WIDTH**0.5
-    verdict, sentence = said(module, EQUATION, d_in=WIDTH)
+    verdict, sentence = said(Unscaled(), EQUATION, d_in=WIDTH)
     assert verdict == "failed"
     assert "scores are not scaled" in sentence
 

@@ -8,6 +8,8 @@ from torch import Tensor
 
 from headway.checks import Fact
 from tests.checks.support.asking import evidence_of
+from tests.checks.support.callers import WIDTH, OfTokens
+from tests.checks.support.other_shapes import Pool
 from tests.checks.support.right import NAMED
 from tests.support.attention_in_steps import SMALL, Attention, function, past
 
@@ -77,3 +79,33 @@ def test_nothing_of_it_can_be_set() -> None:
     evidence = evidence_of(Attention(SMALL))
     with pytest.raises(FrozenInstanceError):
         evidence.causal = False  # type: ignore[misc]
+
+
+class Loud(OfTokens):
+    """Its scores are so large that a query sees its best key alone."""
+
+    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        return super().mix(100 * query, key, value)
+
+
+def test_large_scores_hide_no_tokens() -> None:
+    assert bool(evidence_of(Loud(), d_in=WIDTH).visible.all())
+
+
+def test_of_one_token_alone_nothing_is_measured() -> None:
+    class Alone(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.ndim != 3 or x.shape[1] > 1:
+                raise ValueError("one token, please")
+            return super().forward(x)
+
+    found = evidence_of(Alone(), d_in=WIDTH)
+    assert (found.subject.T, found.causal) == (1, False)
+    assert found.future.hint == "a text has one token alone"
+
+
+def test_a_row_for_each_text_hides_no_future() -> None:
+    class CausalPool(Pool):
+        causal = True
+
+    assert not evidence_of(CausalPool()).causal

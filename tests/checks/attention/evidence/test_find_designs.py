@@ -34,6 +34,7 @@ from tests.checks.support.attention_designs import (
     rotate_half,
     split,
 )
+from tests.checks.support.other_shapes import Windows
 from tests.support.mistakes.mistake import EQUATION, ORDER, SUM
 
 
@@ -363,3 +364,10 @@ def test_the_bias_of_a_key_projection_is_no_key() -> None:
 
     words = "It is what the equation gives in 64 bits*"
     expect(OfParameters(), EQUATION, "passed", words)
+
+
+def test_in_a_group_a_window_is_no_design() -> None:
+    module = Windows()
+    module.window_size = 2
+    designs = evidence_of(module, d_in=15).designs
+    assert [one.window for one in designs] == [None]

@@ -10,6 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from headway import CrossAttention
 from tests.checks.support.asking import evidence_of, expect, said
 from tests.checks.support.callers import WIDTH, Attend, OfThree, OfTokens, OfTwo
+from tests.checks.support.other_shapes import DecoderLayer
 from tests.support.attention_in_steps import SMALL, Attention
 from tests.support.mistakes import OTHER_CALLS, build
 from tests.support.mistakes.mistake import OTHERS
@@ -253,3 +254,20 @@ def test_a_triangle_between_two_texts_is_remarked_on() -> None:
         "own, no query should miss any."
     )
     expect(Triangle(), OTHERS, "note", words, d_in=WIDTH)
+
+
+class WithoutMemory(DecoderLayer):
+    """Its memory is the text itself."""
+
+    def forward(self, tgt: Tensor, memory: Tensor, *masks: Any, **named: Any) -> Any:
+        return super().forward(tgt, tgt, *masks, **named)
+
+
+def test_a_decoder_asks_its_memory_beside_its_own_text() -> None:
+    assert said(DecoderLayer(), OTHERS)[0] == "passed"
+    assert said(DecoderLayer(), OTHERS, causal=True)[0] == "passed"
+    assert said(WithoutMemory(), OTHERS) == (
+        "failed",
+        "Other tokens for keys and values change nothing: they are made of the tokens "
+        "of the queries.",
+    )

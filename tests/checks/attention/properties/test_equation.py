@@ -28,6 +28,7 @@ from tests.checks.support.attention_designs import (
     Halves,
     angles,
 )
+from tests.checks.support.other_shapes import Pool
 from tests.support.attention_in_steps import SMALL, Attention, split
 from tests.support.mistakes.mistake import EQUATION, GRADIENTS, HALF
 
@@ -490,3 +491,10 @@ def test_of_one_token_alone_the_equation_is_not_asked() -> None:
         "It takes one token only, which attends to itself.",
     )
     assert said(Tripled(alone=False), EQUATION, d_in=15)[0] == "failed"
+
+
+def test_of_one_row_for_each_text_the_equation_is_not_asked() -> None:
+    assert said(Pool(), EQUATION) == (
+        "not applicable",
+        "It gives one row for each text, and the equation one for each token.",
+    )

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from headway.checks import check
 from tests.checks.support.asking import calling, expect, row, said
 from tests.checks.support.attention_designs import Halves, rotate_half
+from tests.checks.support.other_shapes import Both
 from tests.support.attention_in_steps import (
     SMALL,
     Attention,
@@ -498,3 +499,7 @@ def test_long_texts_that_16_bits_refuse_show_nothing() -> None:
             return super().forward(x)
 
     assert said(Refuses("positions"), HALF, **MEANT)[0] == "passed"
+
+
+def test_what_gives_rows_for_two_texts_uses_its_weights_in_both() -> None:
+    assert said(Both(), GRADIENTS)[0] == "passed"

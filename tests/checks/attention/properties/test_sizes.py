@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from headway.checks import check
 from tests.checks.support.asking import calling, evidence_of, expect, said
+from tests.checks.support.callers import WIDTH, OfTokens
 from tests.checks.support.right import STEPS
 from tests.support.attention_in_steps import SIZES, SMALL, Attention, Sizes, hide
 from tests.support.mistakes import MISTAKES, build
@@ -250,3 +251,32 @@ def test_some_numbers_of_texts_that_are_refused_are_one() -> None:
 
     expect(calling(call), SIZE, "failed", "With tokens of shape (5, 3, *")
     assert said(calling(call), ALONE)[0] == "failed"
+
+
+@pytest.mark.parametrize("side", [4, (4, 4), (2, 8)])
+def test_a_size_in_a_view_may_be_that_of_an_image(side: Any) -> None:
+    class Viewed(Attention):
+        def forward(self, x: Tensor) -> Any:
+            return super().forward(x.view(x.shape[0], 16, SMALL.d_in))
+
+    module = Viewed(SMALL)
+    module.resolution = side
+    assert said(module, SIZE)[0] == "note"
+
+
+def test_a_size_in_a_view_may_be_one_of_its_multiples() -> None:
+    class Frames(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            y = x.view(len(x), 4, x.shape[1] // 4, WIDTH).transpose(1, 2).flatten(0, 1)
+            rows = self.mix(y, y, y).unflatten(0, (len(x), -1)).transpose(1, 2)
+            return rows.flatten(1, 2)
+
+    assert said(Frames(), SIZE, d_in=WIDTH)[0] == "note"
+
+
+def test_a_size_in_a_view_is_not_the_longest_text() -> None:
+    class Viewed(Attention):
+        def forward(self, x: Tensor) -> Any:
+            return super().forward(x.view(-1, self.context_length, SMALL.d_in))
+
+    assert said(Viewed(SMALL), SIZE)[0] == "failed"

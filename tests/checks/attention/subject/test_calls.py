@@ -30,14 +30,9 @@ from tests.checks.support.callers import (
     discovered,
     of_three,
 )
+from tests.checks.support.other_shapes import DecoderLayer, OfHeightAndWidth, Pool
 from tests.checks.support.written import written
-from tests.support.mistakes.mistake import (
-    EQUATION,
-    GRADIENTS,
-    OTHERS,
-    SIZE,
-    SUM,
-)
+from tests.support.mistakes.mistake import SUM
 from tests.support.sizes import B, D, H, T, draw
 
 
@@ -347,72 +342,19 @@ def test_images_are_made_of_tokens(module: nn.Module, words: str) -> None:
     assert subject(subject.tokens()).shape == subject.tokens().shape
 
 
-class OfHeightAndWidth(Attend):
-    """It makes keys of every second pixel, so one row of pixels is too few."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.less = nn.Conv2d(WIDTH, WIDTH, 2, stride=2)
-
-    def forward(self, x: Tensor, H: int, W: int) -> Tensor:
-        fewer = self.less(x.mT.unflatten(2, (H, W))).flatten(2).mT
-        return self.mix(x, fewer, fewer)
-
-
 def test_an_image_may_need_more_than_one_row() -> None:
-    evidence = evidence_of(OfHeightAndWidth())
-    assert evidence.subject.call.shown == "m(x, H, W); H, W: 4 pixels high"
-    assert said(OfHeightAndWidth(), SIZE)[0] == "note"
-
-
-class DecoderLayer(nn.Module):
-    """It attends to its own tokens, and then to other ones."""
-
-    def __init__(self, *, time_first: bool = False) -> None:
-        super().__init__()
-        made = {"batch_first": not time_first}
-        self.self_attn = nn.MultiheadAttention(12, 3, **made)
-        self.cross_attn = nn.MultiheadAttention(12, 3, **made)
-
-    def forward(
-        self,
-        tgt: Tensor,
-        memory: Tensor,
-        tgt_mask: Tensor | None = None,
-        tgt_key_padding_mask: Tensor | None = None,
-    ) -> Any:
-        rows, _ = self.self_attn(
-            tgt, tgt, tgt, key_padding_mask=tgt_key_padding_mask, attn_mask=tgt_mask
-        )
-        rows = tgt + rows
-        return rows + self.cross_attn(rows, memory, memory)[0]
-
-
-class Swapped(DecoderLayer):
-    """Its memory is the text itself."""
-
-    def forward(self, tgt: Tensor, memory: Tensor, *masks: Any, **named: Any) -> Any:
-        return super().forward(tgt, tgt, *masks, **named)
+    called = discovered(OfHeightAndWidth()).call.shown
+    assert called == "m(x, H, W); H, W: 4 pixels high"
 
 
 @pytest.mark.parametrize("time_first", [False, True])
 def test_the_memory_of_a_decoder_is_other_tokens(time_first: bool) -> None:
-    module = DecoderLayer(time_first=time_first)
     order = "; tokens before texts" if time_first else ""
-    evidence = evidence_of(module)
+    evidence = evidence_of(DecoderLayer(time_first=time_first))
     assert evidence.subject.call.shown == (
         f"m(x, memory); memory: 6 other tokens{order}"
     )
     assert set(evidence.masks.meanings) == {"tgt_mask", "tgt_key_padding_mask"}
-    assert said(module, OTHERS)[0] == "passed"
-
-
-def test_a_decoder_must_ask_its_memory() -> None:
-    assert said(Swapped(), OTHERS) == (
-        "failed",
-        "Other tokens for keys and values change nothing: they are made of the tokens "
-        "of the queries.",
-    )
 
 
 class Distances(Attend):
@@ -433,31 +375,11 @@ def test_vectors_of_places_may_stand_before_texts() -> None:
     )
 
 
-class Pool(Attend):
-    """One learned query asks all tokens of a text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.query = nn.Parameter(torch.randn(2, WIDTH))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.mix(self.query.expand(len(x), -1, -1), x, x)
-
-
-class CausalPool(Pool):
-    causal = True
-
-
-@pytest.mark.parametrize("module", [Pool(), CausalPool()])
-def test_a_row_for_each_text_is_that_of_its_tokens(module: nn.Module) -> None:
-    report = check(module)
+def test_a_row_for_each_text_is_that_of_its_tokens() -> None:
+    report = check(Pool())
     called = report.facts["called"].value
     assert called == "m(x).flatten(1)[:, None].expand(-1, x.shape[1], -1)"
     assert [one.id for one in report.failed] == []
-    assert said(module, EQUATION) == (
-        "not applicable",
-        "It gives one row for each text, and the equation one for each token.",
-    )
 
 
 def test_the_weights_of_a_pool_must_sum_to_one() -> None:
@@ -466,33 +388,6 @@ def test_the_weights_of_a_pool_must_sum_to_one() -> None:
             return (self.q(query) @ self.k(key).mT) @ self.v(value)
 
     assert said(WithoutSoftmax(), SUM)[0] == "failed"
-
-
-class Both(nn.Module):
-    """Two kinds of tokens ask each other, by the same scores."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.left, self.right = nn.Linear(10, 12), nn.Linear(14, 12)
-        self.of_left, self.of_right = nn.Linear(10, 12), nn.Linear(14, 12)
-
-    def forward(self, one: Tensor, two: Tensor) -> Any:
-        scores = self.left(one) @ self.right(two).mT / 12**0.5
-        ours = scores.softmax(-1) @ self.of_right(two)
-        return ours, scores.mT.softmax(-1) @ self.of_left(one)
-
-
-def test_what_gives_rows_for_two_texts_uses_its_weights_in_both() -> None:
-    assert said(Both(), GRADIENTS)[0] == "passed"
-
-
-def test_what_gives_nothing_of_a_weight_is_told() -> None:
-    class Unused(Both):
-        def forward(self, one: Tensor, two: Tensor) -> Any:
-            return super().forward(one, two)[0], None
-
-    with pytest.raises(ValueError, match="call must say what Unused gets for two"):
-        discover(Unused(), Options())
 
 
 class ChannelsOfTwo(nn.Module):

@@ -11,6 +11,7 @@ from headway.checks.attention.subject.cross_calls import (
     hands_over_values,
 )
 from tests.checks.support.callers import WIDTH, OfThree, OfTokens, OfTwo, discovered
+from tests.checks.support.other_shapes import DecoderLayer
 
 
 def three(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
@@ -68,3 +69,12 @@ def test_a_call_of_the_reader_that_says_nothing_hands_over_no_values() -> None:
     subject = discovered(OfTwo(), call=attend_texts)
     assert as_cross_attention(subject, subject.tokens()) is None
     assert not hands_over_values(subject)
+
+
+def test_a_memory_is_exchanged() -> None:
+    subject = discovered(DecoderLayer(), d_in=12)
+    x, y = subject.tokens(), subject.tokens(T=9, seed=1)
+    asking = as_cross_attention(subject, y)
+    assert asking is not None
+    expected = asking.target(x, y)  # type: ignore[operator]
+    torch.testing.assert_close(asking(x), expected)

@@ -405,3 +405,14 @@ class OfTwoWidths(nn.Module):
 def test_two_kinds_of_tokens_may_have_two_widths() -> None:
     found = discover(OfTwoWidths(), Options())
     assert found.call.text == "m(x, torch.cat([x] * 20, -1)[..., :20])"
+
+
+def test_a_row_for_each_text_does_not_change_its_width() -> None:
+    class Cut(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.ndim != 3:
+                raise ValueError("texts, tokens and numbers, please")
+            return super().forward(x)[:, 1:]
+
+    with pytest.raises(CannotCheckError, match="it returned shape"):
+        discovered(Cut())

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from headway.checks.attention.subject import Options, discover
 from tests.checks.support.callers import OfTokens, discovered, of_three
+from tests.checks.support.other_shapes import Both
 
 
 def test_tokens_are_the_same_for_the_same_seed() -> None:
@@ -78,3 +79,9 @@ def test_a_copy_in_another_type_has_the_same_weights() -> None:
     assert subject(x).dtype == torch.float64
     function = discover(of_three, Options())
     assert function.copy(torch.float32).target is of_three
+
+
+def test_rows_of_a_second_text_are_given_too() -> None:
+    two, one = discover(Both(), Options()), discovered(OfTokens())
+    assert [rows.shape[-1] for rows in two.all_rows(two.tokens())] == [12, 12]
+    assert len(one.all_rows(one.tokens())) == 1
