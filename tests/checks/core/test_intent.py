@@ -392,3 +392,17 @@ def test_a_pool_mixes_neighbours() -> None:
     assert convolves(Pooled())
     assert convolves(nn.Sequential(nn.AvgPool1d(3)))
     assert not convolves(nn.Linear(3, 3))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("relative_bias", True),
+        ("relative_encoding", False),
+        ("rel_pos_bias", True),
+        ("rel_pos_values", False),
+        ("value_rel_pos", False),
+    ],
+)
+def test_vectors_of_distances_may_be_in_values_too(name: str, expected: bool) -> None:
+    assert positions_on_scores(Silent(**{name: nn.Linear(3, 3)})) is expected

@@ -203,3 +203,21 @@ def test_what_64_bits_change_is_asked_in_32() -> None:
     assert found.dtype == torch.float32
     assert discover_model(build(Narrow), ModelOptions()).dtype == torch.float64
     assert discover_model(build(models.Plain), ModelOptions()).dtype == torch.float64
+
+
+@pytest.mark.parametrize(
+    ("name", "causal"),
+    [
+        ("TinyBERT", False),
+        ("ForMLM", False),
+        ("BertLMHeadModel", True),
+        ("BertDecoder", True),
+        ("TinyGPT", True),
+    ],
+)
+def test_a_name_tells_whether_the_future_is_hidden(name: str, causal: bool) -> None:
+    class Named(models.Plain):
+        attention = nn.Identity  # no name in it tells
+
+    Named.__name__ = name
+    assert found(build(Named)).causal is causal

@@ -13,6 +13,7 @@ from tests.checks.model.translators import (
     HidesByItself,
     Keeps,
     KeepsForHeads,
+    MasksBetween,
     OfSizes,
     OfTokens,
     Shows,
@@ -34,6 +35,12 @@ FOUR = "m(ids.new_full((len(ids), 4), 3), ids"
         (
             KeepsForHeads,
             f"{FOUR}, look_ahead_mask=torch.ones(1, 1, {N}).tril().bool())",
+        ),
+        (
+            MasksBetween,
+            "m(ids.new_full((len(ids), 4), 3), trg_seq=ids, "
+            "src_mask=torch.ones(len(ids), 1, 4).bool(), "
+            f"trg_mask=torch.ones(1, {N}).tril().bool())",
         ),
         (Hides, f"{FOUR}, tgt_mask=torch.ones({N}).triu(1).bool())"),
         (HidesByItself, f"{FOUR})"),

@@ -42,6 +42,16 @@ class KeepsForHeads(Translator):
         return self.decode(src, tgt, ~look_ahead_mask[0, 0])
 
 
+class MasksBetween(Translator):
+    """The mask of the source comes before the target, and must be given."""
+
+    def forward(
+        self, src_seq: Tensor, src_mask: Tensor, trg_seq: Tensor, trg_mask: Tensor
+    ) -> Tensor:
+        assert src_mask.shape == (len(src_seq), 1, src_seq.shape[1])
+        return self.decode(src_seq, trg_seq, ~trg_mask[0])
+
+
 class Hides(Translator):
     """True is hidden; nothing need be given."""
 

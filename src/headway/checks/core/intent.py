@@ -29,8 +29,10 @@ _TABLES = re.compile(
 _TABLE = re.compile(r"(^|_)(cos|sin)(_|$)", re.IGNORECASE)
 # Of these, what turns queries and keys or is added to scores ...
 _ON_SCORES = re.compile(
-    r"rope|rotary|rotate|alibi|slopes|freqs|relative|(^|_)rel_?pos", re.IGNORECASE
+    r"rope|rotary|rotate|alibi|slopes|freqs|relative(?!.*enc)|(^|_)rel_?pos",
+    re.IGNORECASE,
 )
+_IN_VALUES = re.compile(r"values?_.*pos|pos.*_values?($|_)", re.IGNORECASE)
 # ... and what is kept to be added to tokens.
 _ADDED = re.compile(
     r"^(?!.*(rotary|rope|relative|rel_))(pos(ition(al)?)?_?(emb|enc)|pe$|positions?$)"
@@ -175,6 +177,8 @@ def positions_on_scores(target: Target) -> bool:
         stored = {name for part in target.modules() for name, _ in _kept(part)}
         if any(_ADDED.search(name) for name in stored):
             return False
+    if any(_IN_VALUES.search(name) for name in named):
+        return False
     return any(_ON_SCORES.search(name) for name in named)
 
 

@@ -1,5 +1,6 @@
 """Make a subject of the model that a reader hands over."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ _CONTEXT = (
     "max_position_embeddings n_positions n_ctx context_length block_size max_seq_len "
     "max_seq_length max_sequence_length sequence_len seq_len"
 )
+_OF_BOTH_SIDES = re.compile(r"MaskedLM|MLM|bert(?!.*(LMHead|decod|gen))", re.IGNORECASE)
 _LAYOUTS = ("batch first", "time first")
 _LENGTHS = (11, 7, 5, 3, 2)
 _APART = 0.05  # of the largest logit; rounding in 32 bits is a thousandth of that
@@ -138,7 +140,8 @@ def _candidate_subjects(
     told = {role: one for role, one in said.items() if one is not None}
     causal = options.causal
     if causal is None:
-        causal = "MaskedLM" not in name
+        both = _OF_BOTH_SIDES.search(name) and intent.is_causal(target) is not True
+        causal = not both
     context = options.context_length or _context(target)
     device = torch.device("cpu")
     if isinstance(target, nn.Module):

@@ -1,12 +1,13 @@
 """Calls of a model that reads one text, the source, and writes another, the target."""
 
+import itertools
 import re
 from collections.abc import Iterator
 
 from headway.checks.core.signature import Target, arguments
 
 _TARGET = re.compile(
-    r"^(trg|tgt|dec(oder)?)(_?(seqs?|sequence|ids?|inputs?|input_ids|tokens))?$"
+    r"^(trg|tgt|dec(oder)?)(_?(seqs?|sequence|ids?|in|inputs?|input_ids|tokens))?$"
     r"|^target_(seqs?|sequence|ids?|tokens)$"
 )
 _OF_TARGET = re.compile(r"trg|tgt|dec|target|look|causal|future")
@@ -22,10 +23,17 @@ _AHEAD = (
 )
 
 
+# Masks of the source that hide nothing, of which True may look.
+_OF_SOURCE = (
+    "None",
+    *(f"torch.ones(len(ids), {axes}4).bool()" for axes in ("1, ", "1, 1, ", "")),
+)
+
+
 def takes_a_source(target: Target) -> bool:
     """Ask whether a model must be given two texts, by the name of the second."""
-    needed = needed_arguments(target)
-    return len(needed) > 1 and bool(_TARGET.search(needed[1]))
+    texts = [name for name in needed_arguments(target) if "mask" not in name]
+    return len(texts) > 1 and bool(_TARGET.search(texts[1]))
 
 
 def calls_with_a_source(target: Target) -> Iterator[str]:
@@ -39,18 +47,24 @@ def calls_with_a_source(target: Target) -> Iterator[str]:
     known = arguments(target)
     masks = [name for name in known if "mask" in name]
     hiding = [one for one in masks if _OF_TARGET.search(one) and "pad" not in one]
-    needed = needed_arguments(target)[2:]
-    if any(name not in masks for name in needed):
+    first, *needed = needed_arguments(target)
+    second = next(name for name in needed if name not in masks)
+    needed.remove(second)
+    if first in masks or any(name not in masks for name in needed):
         return
+    of_source = [name for name in needed if name not in hiding]
+    in_order = [*known][:2] == [first, second]
     for source, n in zip(_SOURCES, _LENGTHS, strict=True):
         forms = [form.format(n=n) for form in _AHEAD if hiding]
         if not any(name in needed for name in hiding):
             forms.insert(0, "None")
-        for form in forms:
+        whole = _OF_SOURCE if of_source else ("None",)
+        for shown, form in itertools.product(whole, forms):
             given = {name: form for name in hiding if form != "None" or name in needed}
-            given |= {name: "None" for name in needed if name not in given}
+            given |= dict.fromkeys(of_source, shown)
             words = "".join(f", {one}={given[one]}" for one in known if one in given)
-            yield f"m({source}, ids{words})"
+            ids = "ids" if in_order else f"{second}=ids"
+            yield f"m({source}, {ids}{words})"
 
 
 def needed_arguments(target: Target) -> list[str]:

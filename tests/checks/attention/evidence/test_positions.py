@@ -10,6 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from tests.checks.support import attention_designs
 from tests.checks.support.asking import evidence_of, said, verdicts
 from tests.checks.support.attention_designs import Base, Halves
+from tests.checks.support.callers import WIDTH, OfTokens
 from tests.support.mistakes.mistake import ORDER, SUM
 
 
@@ -156,3 +157,21 @@ def test_a_convolution_over_tokens_lets_their_order_matter(
 ) -> None:
     module = Convolved(wide)
     assert said(module, ORDER)[0] == said(module, SUM)[0] == verdict
+
+
+class OfPlaces(OfTokens):
+    """Each place has a column of its own, as many as there are places."""
+
+    def __init__(self, columns: int) -> None:
+        super().__init__()
+        self.block_size = 20
+        self.columns = nn.Parameter(torch.randn(WIDTH, columns))
+
+    def forward(self, x: Tensor) -> Tensor:
+        weights = (x @ self.columns[:, : x.shape[1]]).softmax(-1)
+        return weights @ super().forward(x)
+
+
+@pytest.mark.parametrize(("columns", "verdict"), [(20, "n"), (19, "n"), (18, "f")])
+def test_a_matrix_may_have_a_column_for_each_place(columns: int, verdict: str) -> None:
+    assert said(OfPlaces(columns), ORDER, d_in=WIDTH)[0].startswith(verdict)

@@ -7,8 +7,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from headway.checks.attention.evidence.tables import tables_in_use, without_lengths
+from headway.checks.attention.evidence.tables import (
+    computes_angles,
+    tables_in_use,
+    without_lengths,
+)
 from headway.checks.attention.subject import Options, Subject, discover
+from headway.checks.core.errors import is_ours
 from tests.checks.support.attention_designs import (
     CONTEXT,
     Complex,
@@ -19,6 +24,7 @@ from tests.checks.support.attention_designs import (
     angles,
     given,
 )
+from tests.checks.support.callers import OfTokens, discovered
 
 
 def subject(target: Any, **options: Any) -> Subject:
@@ -125,3 +131,17 @@ def test_a_table_tells_how_much_longer_vectors_become() -> None:
         assert 1.25 in [round(one.length, 6) for one in found]
     assert {one.length for one in tables_in_use(subject(Halves()))} == {1.0}
     assert [one.length for one in without_lengths(found)] == [1.0]
+
+
+def test_an_error_beside_a_watch_is_one_of_the_code() -> None:
+    class Short(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.shape[1] > 7:
+                x = x[:, torch.arange(x.shape[1]) + 1]
+            return super().forward(x)
+
+    subject = replace(discovered(Short()), T=8)
+    for look in (tables_in_use, computes_angles):
+        with pytest.raises(IndexError) as raised:
+            [*look(subject)]  # type: ignore[misc]
+        assert not is_ours(raised.value)

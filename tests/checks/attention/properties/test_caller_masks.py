@@ -19,6 +19,7 @@ from tests.checks.support.asking import (
     said,
     verdicts,
 )
+from tests.checks.support.callers import WIDTH, WithMask
 from tests.checks.support.right import MASKED, Adds, HidesPadding
 from tests.support.attention_in_steps import (
     SMALL,
@@ -510,3 +511,20 @@ def with_its_mask(module: nn.Module) -> tuple[Evidence, Mask]:
     evidence = evidence_of(module)
     mask = evidence.masks.of_keys or Mask("key_padding_mask", "(B, S)", "bool")
     return evidence, mask
+
+
+def test_a_convolution_may_show_what_a_mask_hides() -> None:
+    class Convolved(WithMask):
+        def __init__(self) -> None:
+            super().__init__()
+            self.near = nn.Conv1d(WIDTH, WIDTH, 3, padding=1)
+
+        def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+            return self.near(super().forward(x, mask).mT).mT + self.near(x.mT).mT
+
+    verdict, sentence = said(Convolved(), OBEYED, d_in=WIDTH)
+    assert verdict == "failed"
+    assert sentence == (
+        "What mask hides still counts: something beside attention, such as a "
+        "convolution or a pool over tokens, does not get it."
+    )

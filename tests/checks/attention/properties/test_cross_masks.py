@@ -253,3 +253,27 @@ class Drops(Asks):
 
 def test_a_mask_of_any_name_is_asked_where_none_is_of_other_tokens() -> None:
     expect(Drops(), OTHERS, "failed", IGNORED.format("mask"), d_in=WIDTH)
+
+
+def test_a_mask_of_the_other_text_must_act_beside_another_one() -> None:
+    class Layer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.attn = nn.MultiheadAttention(12, 3, batch_first=True)
+
+        def forward(
+            self,
+            x: Tensor,
+            memory: Tensor,
+            memory_mask: Tensor | None = None,
+            memory_key_padding_mask: Tensor | None = None,
+        ) -> Tensor:
+            return self.attn(x, memory, memory, attn_mask=memory_mask)[0]
+
+    expect(
+        Layer(),
+        OTHERS,
+        "failed",
+        "With other tokens for keys and values, memory_key_padding_mask changes "
+        "nothing.",
+    )

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from tests.checks.support.asking import calling, said
 from tests.checks.support.attention_designs import Base, angles, turn_pairs
+from tests.checks.support.callers import WIDTH, OfTokens
 from tests.checks.support.right import NAMED
 from tests.support.attention_in_steps import SMALL, Attention
 from tests.support.mistakes.mistake import ORDER, SUM
@@ -68,3 +69,31 @@ def test_one_angle_for_all_tokens_is_no_position() -> None:
     assert verdict == "failed"
     assert sentence.startswith("It computes cosines and sines, as for positions, but")
     assert said(Base(), ORDER)[0] == "passed"
+
+
+def test_weights_that_decay_need_not_sum_to_one() -> None:
+    class Retains(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            places = torch.arange(x.shape[1])
+            gammas = 0.9 ** (places[:, None] - places).clamp(min=0).to(x).tril()
+            return (self.q(x) @ self.k(x).mT * gammas) @ self.v(x)
+
+    verdict, sentence = said(Retains(), SUM, d_in=WIDTH)
+    assert verdict == "not applicable"
+    assert sentence == "It has gammas, so weights need not sum to one."
+
+
+def test_keys_beside_the_text_count_as_well() -> None:
+    class Remembers(OfTokens):
+        def __init__(self) -> None:
+            super().__init__()
+            self.mem_kv = nn.Parameter(torch.randn(1, 4, WIDTH))
+
+        def forward(self, x: Tensor) -> Tensor:
+            keys = torch.cat([self.mem_kv.expand(len(x), -1, -1), x], dim=1)
+            return self.mix(x, keys, keys)
+
+    assert said(Remembers(), SUM, d_in=WIDTH) == (
+        "not applicable",
+        "It has keys of its own beside the text: mem_kv.",
+    )

@@ -292,3 +292,26 @@ def test_large_tokens_that_become_nan_say_nothing_of_dropout() -> None:
         SMALL, p=0.3, call=lambda m, run, x: run(x) * torch.where(x.max() > 99, nan, 1)
     )
     assert said(module, DROPOUT)[0] == "passed"
+
+
+class Twice(nn.Module):
+    """What the first layer drops moves the scores of the second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first_attn, self.second_attn = (
+            nn.MultiheadAttention(12, 3, dropout=0.1, batch_first=True)
+            for _ in range(2)
+        )
+
+    def forward(self, x: Tensor) -> Any:
+        rows, _ = self.first_attn(x, x, x)
+        return self.second_attn(rows, rows, rows)[0]
+
+
+def test_of_two_layers_of_attention_the_mean_is_not_asked() -> None:
+    assert said(Twice(), DROPOUT) == (
+        "not applicable",
+        "Besides attention it has a second layer of attention, which may move the "
+        "mean.",
+    )

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from headway.checks import check
 from tests.checks.support.asking import calling, expect, row, said
 from tests.checks.support.attention_designs import Halves, rotate_half
+from tests.checks.support.callers import WIDTH, OfTokens
 from tests.checks.support.other_shapes import Both
 from tests.support.attention_in_steps import (
     SMALL,
@@ -503,3 +504,35 @@ def test_long_texts_that_16_bits_refuse_show_nothing() -> None:
 
 def test_what_gives_rows_for_two_texts_uses_its_weights_in_both() -> None:
     assert said(Both(), GRADIENTS)[0] == "passed"
+
+
+def test_what_was_kept_in_64_bits_is_no_mistake_of_32() -> None:
+    class Keeps(Attention):
+        lowest: float | None = None
+
+        def forward(self, x: Tensor) -> Any:
+            self.lowest = self.lowest or torch.finfo(x.dtype).min
+            return super().forward(x) + 0 * x.new_full((1,), self.lowest)
+
+    assert said(Keeps(SMALL), HALF)[0] == "passed"
+
+
+class Summarised(nn.Module):
+    """Weights of summaries act from ten tokens on."""
+
+    def __init__(self, first: int) -> None:
+        super().__init__()
+        self.attend, self.first = OfTokens(), first
+        self.summary = nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x: Tensor) -> Any:
+        if x.shape[1] > 32:
+            raise ValueError("shorter texts, please")
+        rows = self.attend(x)
+        long = x.shape[1] >= self.first
+        return rows + self.summary(rows.mean(1, keepdim=True)) if long else rows
+
+
+@pytest.mark.parametrize(("first", "verdict"), [(10, "passed"), (40, "failed")])
+def test_a_weight_may_be_used_in_long_texts_alone(first: int, verdict: str) -> None:
+    assert said(Summarised(first), GRADIENTS, d_in=WIDTH)[0] == verdict

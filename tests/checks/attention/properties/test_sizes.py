@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import group_norm
 
 from headway.checks import check
 from tests.checks.support.asking import calling, evidence_of, expect, said
@@ -280,3 +281,11 @@ def test_a_size_in_a_view_is_not_the_longest_text() -> None:
             return super().forward(x.view(-1, self.context_length, SMALL.d_in))
 
     assert said(Viewed(SMALL), SIZE)[0] == "failed"
+
+
+def test_a_norm_over_tokens_may_refuse_a_single_one() -> None:
+    class Normed(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(group_norm(x.mT, WIDTH).mT)
+
+    assert said(Normed(), SIZE, d_in=WIDTH)[0] == "passed"

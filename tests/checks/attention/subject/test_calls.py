@@ -14,7 +14,12 @@ from torch.nn.functional import scaled_dot_product_attention
 from headway.checks import check
 from headway.checks.attention.found_facts import facts
 from headway.checks.attention.subject import Options, Subject, discover
-from headway.checks.attention.subject.calls import Call, Packing, possible_calls
+from headway.checks.attention.subject.calls import (
+    Call,
+    Packing,
+    attends_twice,
+    possible_calls,
+)
 from tests.checks.support.asking import evidence_of, refused, said
 from tests.checks.support.callers import (
     WIDTH,
@@ -573,3 +578,73 @@ def test_a_built_in_without_names_is_tried_as_a_function_of_three() -> None:
 
 def test_a_module_of_three_is_called_in_no_other_way() -> None:
     assert [one.text for one in possible_calls(OfThree(), None, None)] == ["m(x, x, x)"]
+
+
+class MemoryFirst(DecoderLayer):
+    """The other text comes first, and its masks must be given."""
+
+    def forward(  # type: ignore[override]
+        self, x: Tensor, y: Tensor, y_mask: Tensor, xy_mask: Tensor
+    ) -> Any:
+        if not (y_mask | xy_mask).logical_not().all():
+            raise ValueError("masks that hide nothing, please")
+        return super().forward(y, x)
+
+
+def test_a_memory_may_come_before_the_tokens() -> None:
+    assert evidence_of(MemoryFirst()).subject.call.shown == (
+        "m(memory, y=x, y_mask=y_mask, xy_mask=xy_mask); memory: 6 other tokens; "
+        "y_mask, xy_mask: zeros (1, 1)"
+    )
+
+
+class InnerAttention(Attend):
+    def forward(self, x: Tensor) -> Tensor:
+        _length, _batch, _width = x.shape
+        rows = x.transpose(0, 1)
+        return self.mix(rows, rows, rows).transpose(0, 1)
+
+
+class Around(nn.Module):
+    """Sizes have names in the attention inside alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = InnerAttention()
+
+    def forward(self, x: Tensor) -> Any:
+        return x + self.inner(x)
+
+
+def test_names_of_sizes_are_read_in_the_attention_inside() -> None:
+    assert discovered(Around()).call.shown == "m(x); tokens before texts"
+
+
+def test_layers_of_attention_are_counted() -> None:
+    assert attends_twice(DecoderLayer())
+    assert attends_twice(nn.ModuleList([Around(), Around()]))
+    assert not attends_twice(Around())
+
+
+class OfAny(Attend):
+    """It takes whatever comes first, and no other text."""
+
+    def forward(self, *texts: Tensor, context: Any = None) -> Tensor:
+        if context is not None:
+            raise ValueError("no other text, please")
+        return self.mix(texts[0], texts[0], texts[0])
+
+
+def test_tokens_may_be_the_first_of_however_many() -> None:
+    assert discovered(OfAny()).call.shown == "m(x)"
+
+
+def test_of_all_layers_the_last_one_counts() -> None:
+    class Layers(Attend):
+        def forward(self, x: Tensor) -> Any:
+            first = self.mix(x, x, x)
+            return [first, self.mix(first, first, first)]
+
+    subject = discovered(Layers())
+    x = subject.tokens()
+    torch.testing.assert_close(subject(x), subject.target(x)[1])  # type: ignore

@@ -310,13 +310,12 @@ def test_scores_of_one_key_do_not_convince() -> None:
         discovered(OverRows())
 
 
-def test_a_mask_that_may_be_left_out_is_not_guessed() -> None:
+def test_a_mask_that_may_be_left_out_may_be_needed() -> None:
     class Forgetful(OfTokens):
         def forward(self, x: Tensor, mask: Any = None) -> Tensor:
             return super().forward(x * mask.any())
 
-    with pytest.raises(ValueError, match="has no attribute 'any'"):
-        discovered(Forgetful())
+    assert discovered(Forgetful()).call.shown == "m(x, mask); mask: ones (T, S)"
 
 
 def test_a_mask_that_hides_everything_is_not_filled_in() -> None:
@@ -416,3 +415,36 @@ def test_a_row_for_each_text_does_not_change_its_width() -> None:
 
     with pytest.raises(CannotCheckError, match="it returned shape"):
         discovered(Cut())
+
+
+class Blocked(OfTokens):
+    """What a mask marks is hidden, all of it if it marks all."""
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        scores = self.q(x) @ self.k(x).mT / WIDTH**0.5
+        return scores.masked_fill(mask, -torch.inf).softmax(-1) @ self.v(x)
+
+
+def test_a_mask_that_hides_all_is_not_filled_in() -> None:
+    shown = discovered(Blocked()).call.shown
+    assert shown == "m(x, mask); mask: zeros (T, S)"
+
+
+def test_what_gives_nan_alone_is_not_called() -> None:
+    class Nan(Blocked):
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            return torch.nan * super().forward(x, mask)
+
+    with pytest.raises(CannotCheckError, match="Nan must take tokens"):
+        discovered(Nan())
+
+
+def test_a_text_of_few_tokens_may_be_an_image() -> None:
+    class OfThrees(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            _B, H, W, _C = x.shape
+            if H % 3 or W % 3:
+                raise ValueError("windows of three by three, please")
+            return super().forward(x.flatten(1, 2)).unflatten(1, (H, W))
+
+    assert discovered(OfThrees()).call.text == "m(x.unflatten(1, (3, 3))).flatten(1, 2)"

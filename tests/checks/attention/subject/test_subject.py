@@ -1,6 +1,7 @@
 """A subject is called with the same random numbers, and copied as it is."""
 
 from dataclasses import FrozenInstanceError, replace
+from typing import Any
 
 import pytest
 import torch
@@ -8,7 +9,7 @@ from torch import Tensor, nn
 
 from headway.checks.attention.subject import Options, discover
 from tests.checks.support.callers import OfTokens, discovered, of_three
-from tests.checks.support.other_shapes import Both
+from tests.checks.support.other_shapes import Both, DecoderLayer
 
 
 def test_tokens_are_the_same_for_the_same_seed() -> None:
@@ -85,3 +86,14 @@ def test_rows_of_a_second_text_are_given_too() -> None:
     two, one = discover(Both(), Options()), discovered(OfTokens())
     assert [rows.shape[-1] for rows in two.all_rows(two.tokens())] == [12, 12]
     assert len(one.all_rows(one.tokens())) == 1
+
+
+def test_rows_of_a_memory_are_given_too() -> None:
+    class Crossed(DecoderLayer):
+        def forward(self, tgt: Tensor, memory: Tensor, **masks: Any) -> Any:
+            own = self.self_attn(tgt, tgt, tgt)[0]
+            return own, self.cross_attn(memory, own, own)[0]
+
+    crossed = discovered(Crossed(), d_in=12)
+    shapes = [tuple(rows.shape) for rows in crossed.all_rows(crossed.tokens(5))]
+    assert shapes == [(5, 7, 12), (5, 6, 12)]

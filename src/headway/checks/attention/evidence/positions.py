@@ -62,6 +62,7 @@ def find_positions(
         named = tables[0].source
     if named is None and intent.convolves(subject.target):
         named = "a convolution or a pool over tokens"
+    named = named or _weights_of_places(subject)
     return Positions(
         named,
         kept,
@@ -69,6 +70,17 @@ def find_positions(
         felt,
         named is not None and intent.positions_on_scores(subject.target),
     )
+
+
+def _weights_of_places(subject: Subject) -> str | None:
+    """Name a matrix that is as long as the longest text, or by one less than that."""
+    longest, module = subject.context_length, subject.module
+    if longest is None or module is None or longest <= subject.T:
+        return None
+    for name, one in module.named_parameters():
+        if one.ndim > 1 and {longest, longest - 1} & {*one.shape}:
+            return f"{name}, as long as the longest text"
+    return None
 
 
 @torch.no_grad()

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from headway.checks.attention.subject import Subject
+from headway.checks.core.errors import at_the_border
 
 Layout = Literal["one of each", "twice", "neighbours", "complex"]
 _EXACT = 1e-5
@@ -79,6 +80,7 @@ class _Names(TorchFunctionMode):
         super().__init__()
         self.called: set[str] = set()
 
+    @at_the_border
     def __torch_function__(
         self,
         func: Callable[..., Any],
@@ -99,6 +101,7 @@ class _Watch(TorchFunctionMode):
         self.T = T
         self.kept: list[Tensor] = []
 
+    @at_the_border
     def __torch_function__(
         self,
         func: Callable[..., Any],

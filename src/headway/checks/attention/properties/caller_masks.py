@@ -14,6 +14,7 @@ from headway.checks.attention.properties.caller_mask_causes import (
     in_training,
     whose_mask,
 )
+from headway.checks.core.intent import convolves
 from headway.checks.core.outcome import (
     Cause,
     Outcome,
@@ -83,6 +84,7 @@ _REASONS = {
 }
 
 
+_COUNTS = ("near zero", "counts", "too near")
 _NOTHING_TO_HIDE = "With one token, nothing is left to hide."
 
 
@@ -104,6 +106,11 @@ def obeyed(evidence: Evidence) -> Outcome:
             )
         if effect not in _REASONS:
             return failed(f"With {name}, a row {effect}.")
+        if effect in _COUNTS and convolves(evidence.subject.target):
+            return failed(
+                f"What {name} hides still counts: something beside attention, such as "
+                "a convolution or a pool over tokens, does not get it."
+            )
         found = _REASONS[effect]
         sentence = found.sentence.format(name, name)
         return failed(sentence, mistakes=found.mistakes)

@@ -40,6 +40,9 @@ def masks_of_others(evidence: Evidence, y: Tensor) -> Outcome | None:
         y: The other tokens, (B, S, d_in).
     """
     found = {name: _effects(evidence, name, y) for name in _names(evidence)}
+    for name, effects in found.items():
+        if name.endswith("key_padding_mask") and {*effects} == {"nothing"}:
+            return _wrong(evidence, name, effects)
     if any("obeyed" in effects for effects in found.values()):
         return None  # another one may be for what else is handed over
     judged = (_wrong(evidence, name, effects) for name, effects in found.items())

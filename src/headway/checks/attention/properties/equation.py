@@ -49,7 +49,7 @@ _SLOPES = re.compile("alibi|slope", re.IGNORECASE)
 _BESIDES = re.compile(
     r"(leaky_|p)?relu6?|elu|selu|gelu|silu|swish|softplus|tanh|feature_map|phi"
     r"|activation(_fn)?|act(_fn)?|nonlinearity|normalize|(rms|layer|group)_?norm"
-    r"|topk|kthvalue",
+    r"|topk|kthvalue|projection_matrix|softmax_kernel|nb_features|(num_)?landmarks",
     re.IGNORECASE,
 )
 

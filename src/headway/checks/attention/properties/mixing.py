@@ -1,5 +1,6 @@
 """Properties of how a row mixes what it sees."""
 
+import re
 from collections.abc import Callable
 
 import torch
@@ -9,9 +10,12 @@ from headway.checks.attention.evidence.positions import order_matters
 from headway.checks.attention.evidence.tables import computes_angles
 from headway.checks.attention.subject import Subject
 from headway.checks.core.errors import at_the_border, theirs
+from headway.checks.core.names import used_names
 from headway.checks.core.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.core.tolerance import max_difference
 
+_DECAY = re.compile(r"decay|retention|gammas?$", re.IGNORECASE)
+_KEYS = re.compile(r"(^|[._])(mem(ory)?|null|register|prefix|persistent)(_|\.|$)")
 _TOO_FEW = "selected index k out of range"  # topk says it; another property tells it
 
 
@@ -76,6 +80,14 @@ def equal_tokens(evidence: Evidence) -> Outcome:
     meant = evidence.designs[0]
     if meant.sinks is not None or meant.normalize != "softmax":
         return not_applicable("The weights of a row are not meant to sum to one.")
+    module = evidence.subject.module
+    stored = [name for name, _ in module.named_parameters()] if module else []
+    keys = [name for name in stored if _KEYS.search(name)]
+    if keys:
+        return not_applicable(f"It has keys of its own beside the text: {keys[0]}.")
+    decay = [one for one in used_names(evidence.subject.target) if _DECAY.search(one)]
+    if decay:
+        return not_applicable(f"It has {min(decay)}, so weights need not sum to one.")
     if reason := _excused(evidence, _depends_on_number):
         return not_applicable(reason)
     if evidence.positions:

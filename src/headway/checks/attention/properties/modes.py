@@ -9,6 +9,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.subject import Subject
+from headway.checks.attention.subject.calls import attends_twice
 from headway.checks.core.dropout import rate_attributes
 from headway.checks.core.errors import at_the_border, theirs
 from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
@@ -175,6 +176,8 @@ def _without_others(evidence: Evidence) -> tuple[Subject, tuple[str, ...]]:
         The code, and the names of the weights that are still in it and have no role.
     """
     others = tuple(evidence.weights.without_role)
+    if attends_twice(evidence.subject.target):
+        return evidence.subject, (*others, "a second layer of attention")
     for bare in evidence.bare if others else ():
         left = [
             name

@@ -13,10 +13,11 @@ from headway.checks.attention.oracle import match
 from headway.checks.attention.oracle.computing import compute
 from headway.checks.attention.oracle.recipe import Recipe
 from headway.checks.attention.subject import Subject
-from headway.checks.core.errors import describe, theirs
+from headway.checks.core.errors import describe, suppress_theirs, theirs
 from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.core.tolerance import largest, max_difference
 
+_LONG = (64, 32, 16)  # tokens of a long text
 _FACTORS = (100, 10_000)
 _ROUNDINGS = 32
 _FAR, _EXACT = 300, 256  # positions; bfloat16 has each of the first ones
@@ -51,13 +52,30 @@ def gradients(evidence: Evidence) -> Outcome:
         found |= {name: p.grad for name, p in _matrices(module)}
     for name, gradient in found.items():
         if gradient is None or not bool(gradient.any()):
+            if _reached_if_long(evidence, name):
+                continue
             return failed(f"No gradient reaches {name}: it is never used, or cut off.")
         if not bool(gradient.isfinite().all()):
             return failed(f"The gradient of {name} is not finite.")
     for name, parameter in module.named_parameters() if module is not None else ():
         if parameter.grad is None and parameter.requires_grad and parameter.is_leaf:
+            if _reached_if_long(evidence, name):
+                continue
             return failed(f"No gradient reaches {name}: it is never used, or cut off.")
     return passed(f"Finite gradients reach all of {len(found)} tensors.", len(found))
+
+
+@torch.enable_grad()
+def _reached_if_long(evidence: Evidence, name: str) -> bool:
+    """Ask whether a weight is used in long texts alone, as those of summaries are."""
+    for long in _LONG if not evidence.one_length else ():
+        subject = replace(evidence.subject.copy(), copy_each_call=False)
+        with suppress_theirs():  # it may be too long
+            subject(subject.tokens(T=long)).square().sum().backward()
+            named = subject.module.named_parameters() if subject.module else ()
+            gradient = next((one.grad for found, one in named if found == name), None)
+            return gradient is not None and bool(gradient.any())
+    return False
 
 
 def _matrices(module: nn.Module) -> list[tuple[str, nn.Parameter]]:
@@ -121,6 +139,8 @@ def _wrong_in(evidence: Evidence, dtype: torch.dtype) -> Iterator[Outcome]:
     name, widest = _short(dtype), evidence.subject.dtype
     try:
         subject = evidence.subject.copy(dtype)
+        if not subject.copy_each_call:  # numbers of 64 bits may be kept from a call
+            subject = replace(subject, target=evidence.fresh.copy(dtype).target)
         with torch.no_grad():
             output = subject(subject.tokens())
     except theirs() as raised:

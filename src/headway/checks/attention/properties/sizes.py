@@ -14,6 +14,7 @@ _LONG = 600  # more than eight bits can count, and than the contexts of old mode
 _LONG_IF_WIDE = 300
 _TEXTS = 8  # more than are asked for
 _TOO_FEW = "selected index k out of range"  # what topk says if there are fewer than k
+_ONE_NUMBER = "Expected more than 1 value per channel"  # what norms say
 _TOO_LONG = 4096  # a table of all pairs would take long
 
 
@@ -33,6 +34,8 @@ def sizes(evidence: Evidence) -> Outcome:
                     f"It takes {most} texts at once: with {B} it raised "
                     f"{describe(raised)}."
                 )
+            if _ONE_NUMBER in str(raised):
+                continue  # a norm over tokens has one number, and refuses it
             shape = (B, t, subject.d_in)
             if _TOO_FEW in str(raised) and (least := _least(evidence)) > t:
                 return note(

@@ -49,7 +49,6 @@ _TOKENS = re.compile(r"^[TL]$|len|seq|time|steps|tokens", re.IGNORECASE)
 _TEXTS = re.compile(r"^[BN]$|^bsz?$|batch", re.IGNORECASE)
 _AS_IN_PYTORCH = re.compile(r"(src|tgt|memory)_key_padding_mask")
 _ATTENTION = re.compile(r"att(n|en)|mha", re.IGNORECASE)
-_MEMORY = re.compile(r"mem|^(kv|ctx|e|z|c)$", re.IGNORECASE)
 _BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 # Of queries, keys and values.
 _AXES_OF = {
@@ -60,7 +59,7 @@ _AXES_OF = {
     "one text": 2,
 }
 _OF_CHANNELS = (nn.modules.conv._ConvNd, nn.GroupNorm, nn.modules.batchnorm._BatchNorm)
-_OF_IMAGES = (4, 8, 7)  # pixels on a side
+_OF_IMAGES = (4, 8, 7, 3)  # pixels on a side
 # One row for each text, or so many, which is then the row of each of its tokens.
 POOLED = ".flatten(1)[:, None].expand(-1, x.shape[1], -1)"
 OTHERS = "further_arguments"  # the name of those that are handed over beside a call
@@ -260,6 +259,8 @@ def possible_calls(
         given = partial(_filled, target, known, told=told, time_first=time_first)
         for first, memory in _memories(target, known):
             yield from given(inputs={first: 0}, fill=partial(fillings, memory=memory))
+        if [one.kind for one in known.values()][:1] == [Parameter.VAR_POSITIONAL]:
+            yield from given(inputs={})
         for inputs in _inputs(known):
             yield from given(inputs=inputs)
         yield from _layouts(target)
@@ -375,9 +376,11 @@ def _rare_widths(target: nn.Module) -> list[int]:
 def _optional_arguments(known: Mapping[str, Parameter]) -> list[list[str]]:
     """List arguments that are left out as a rule, and that may be needed all the same.
 
-    A mask that is left out is no mask: code that fails without one is told so.
+    Masks come last.
     """
-    return together([name for name, one in known.items() if one.default is None])
+    named = [name for name, one in known.items() if one.default is None]
+    masks = [name for name in named if "mask" in name]
+    return [*together(named), *([masks] if masks else [])]
 
 
 def _names_texts_first(target: Target) -> bool:
@@ -385,8 +388,20 @@ def _names_texts_first(target: Target) -> bool:
 
     `T, B, C = x.shape` says that they do not.
     """
-    first, second, *_ = [*unpacked(target, called=True), "", ""]
+    first, second, *_ = [*_sizes_by_name(target), "", ""]
     return not (_TOKENS.search(first) and _TEXTS.search(second))
+
+
+def _sizes_by_name(target: Target) -> list[str]:
+    """List the names that the first sizes get, in the code or in attention inside."""
+    if found := unpacked(target, called=True):
+        return found
+    for part in target.modules() if isinstance(target, nn.Module) else ():
+        if _ATTENTION.search(type(part).__name__) and (
+            found := unpacked(part, called=True)
+        ):
+            return found
+    return []
 
 
 def takes_three(target: Target) -> bool:
@@ -464,21 +479,22 @@ def _memories(
     attention does cannot be told from what the other does.
     """
     needed = [name for name in needed_arguments(target) if not is_known(name)]
-    if len(needed) == 2 and _attends_twice(target):
+    if len(needed) == 2 and attends_twice(target):
         first, second = needed
-        if _CONTEXT.search(second) or _MEMORY.search(second):
+        if not _CONTEXT.search(first) or _CONTEXT.search(second):
             yield first, second
+        yield second, first
 
 
-def _attends_twice(target: Target) -> bool:
+def attends_twice(target: Target) -> bool:
     """Ask whether a module has two layers of attention, none inside another."""
     found: list[str] = []
     for path, part in target.named_modules() if isinstance(target, nn.Module) else ():
         inside = any(path.startswith(f"{one}.") for one in found)
         has_parts = next(part.children(), None) is not None
-        name = path.rpartition(".")[2]
-        if _ATTENTION.search(name) and has_parts and not inside:
-            found.append(path)
+        told = f"{path.rpartition('.')[2]} {type(part).__name__}"
+        if path and _ATTENTION.search(told) and has_parts and not inside:
+            found += [path] if not isinstance(part, nn.ModuleList) else []
     return len(found) > 1
 
 
@@ -759,6 +775,8 @@ def first_tensor(result: Any) -> Tensor:
     if isinstance(parts, (list, tuple)) or isinstance(result, Mapping):
         found = [part for part in parts if isinstance(part, Tensor)]
         rows = [one for one in found if one.shape[-2:-1] != one.shape[-1:]]
+        if isinstance(parts, list) and len({one.shape for one in found}) == 1:
+            return found[-1]  # of one layer after the other
         if found:  # a square is a table of weights, if there are rows beside it
             return next((r for r in rows if r.ndim == found[0].ndim), found[0])
     raise TypeError(f"it returned {type(result).__name__}, not a tensor")

@@ -164,7 +164,7 @@ def _same(make: Make, shown: str | None = None, meaning: str = "") -> Form:
 def _masks() -> Iterator[Form]:
     """Give masks that hide nothing, whatever a one in them means."""
     shapes = ("T, S", "B, T, S", "B, 1, T, S", "B, S", "B, 1, S", "B, 1, 1, S")
-    for number, shape in itertools.product((1, 0), shapes):
+    for shape, number in itertools.product(shapes, (1, 0)):
         meaning = f"{'ones' if number else 'zeros'} ({shape})"
         for dtype in (torch.bool, torch.long):
             yield _same(partial(_mask, number, shape, dtype), None, meaning)
@@ -339,6 +339,17 @@ _MEMORY = Family(
 )
 _UNKNOWN = Family(re.compile(""), (_NONE,))
 _MASKS = next(one for one in _FAMILIES if one.doubt == "rows")
+_OF_ANY = Family(  # masks of however many tokens
+    _MASKS.names,
+    (
+        _NONE,
+        *(
+            _same(partial(_mask, number, "1, 1", torch.bool), None, meaning)
+            for number, meaning in ((1, "ones (1, 1)"), (0, "zeros (1, 1)"))
+        ),
+    ),
+    "rows",
+)
 _MOST = 150  # ways to fill in all needed arguments
 
 # What is tried where names tell too little: it must convince.
@@ -411,9 +422,14 @@ def fillings(names: Sequence[str], memory: str = "") -> Iterator[Filling]:
         memory: Which of them is to get other tokens.
     """
     families = {name: _family(name) for name in names}
-    if memory in families:
+    if memory in families:  # of whose tokens there are more, or fewer
+        families = {n: _OF_ANY if f is _MASKS else f for n, f in families.items()}
         families[memory] = _MEMORY
     for filling in _of_families(families):
+        if memory == "x":  # which stands for the tokens in what is shown
+            shown = {**filling.shown, memory: "memory"}
+            meaning = filling.meaning.replace("x: ", "memory: ", 1)
+            filling = replace(filling, shown=shown, meaning=meaning)
         yield replace(filling, memory=memory)
 
 

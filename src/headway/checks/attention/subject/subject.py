@@ -138,7 +138,8 @@ class Subject:
         Raises:
             TypeError: If it returns something else than one row for each token.
         """
-        if self.module is None or not _TWO_TEXTS.search(self.call.text):
+        memory = bool(self.call.filling.memory)
+        if self.module is None or not (memory or _TWO_TEXTS.search(self.call.text)):
             return [self(x)]
         results: list[Any] = []
         hook = self.module.register_forward_hook(lambda *given: results.append(given))
@@ -148,7 +149,7 @@ class Subject:
             hook.remove()
         given = [one[2] for one in results[-1:] if isinstance(one[2], (tuple, list))]
         others = [one for several in given for one in several[1:]]
-        return [rows, *(one for one in others if _are_rows(one, x))]
+        return [rows, *(one for one in others if _are_rows(one, x, memory))]
 
     def dropping_as_told(self) -> AbstractContextManager[Any]:
         """Leave out what functions of torch drop, if they are to drop nothing."""
@@ -232,10 +233,18 @@ class Subject:
         return rate_argument(self.target)
 
 
-def _are_rows(result: Any, x: Tensor) -> bool:
-    """Ask whether a result is one row for each token; a square is of weights."""
+def _are_rows(result: Any, x: Tensor, memory: bool) -> bool:
+    """Ask whether a result is one row for each token; a square is of weights.
+
+    Args:
+        result: A part of what was returned.
+        x: The tokens.
+        memory: Whether other tokens, of another number, were handed over.
+    """
     if not isinstance(result, Tensor) or result.ndim != 3 or not result.requires_grad:
         return False
+    if memory:
+        return result.shape[2] == x.shape[2]
     return result.shape[:2] == x.shape[:2] and result.shape[2] != result.shape[1]
 
 
