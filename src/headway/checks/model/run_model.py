@@ -54,7 +54,8 @@ def check_model(
         vocab_size: Number of different tokens, if no configuration or table of
             embeddings tells it.
         context_length: The largest number of tokens in a text.
-        causal: Whether the future is to be hidden; it is, unless told otherwise.
+        causal: Whether the future is to be hidden; it is, unless told otherwise, or
+            unless the name is one of BERT's kin and no name in the code hides it.
         call: How to call it, if in no common way: an expression of `m`, `ids`, `mask`
             and `positions`, or a function of `(m, ids)`.
         cached: How to call it with a cache, if in no common way: an expression of `m`,

@@ -527,3 +527,18 @@ def test_of_billions_of_ways_the_likeliest_come_first() -> None:
     assert [*_likeliest_first(sizes)] == sorted(every, key=sum)
     few = [*itertools.islice(_likeliest_first([30] * 9), 5)]
     assert [sum(one) for one in few] == [0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(("name", "shown"), [("x", "memory"), ("y", "y")])
+def test_a_memory_is_shown_by_a_name_of_its_own(name: str, shown: str) -> None:
+    first = next(iter(fillings([name], memory=name)))
+    assert (first.shown, first.memory) == ({name: shown}, name)
+    assert first.meaning == f"{shown}: 6 other tokens"
+
+
+def test_a_memory_comes_after_texts_where_tokens_come_first() -> None:
+    make = next(iter(fillings(["y"], memory="y"))).values["y"]
+    room = Room(3, 7, 4, 1, torch.zeros(7, 3, 5), time_first=True)
+    rows = make(room)
+    assert rows.shape == (6, 3, 5)
+    torch.testing.assert_close(rows[:, :1].expand(-1, 3, -1), rows)
