@@ -212,6 +212,7 @@ def test_what_64_bits_change_is_asked_in_32() -> None:
         ("ForMLM", False),
         ("BertLMHeadModel", True),
         ("BertDecoder", True),
+        ("RemBertForCausalLM", True),
         ("TinyGPT", True),
     ],
 )

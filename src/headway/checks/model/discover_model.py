@@ -22,7 +22,9 @@ _CONTEXT = (
     "max_position_embeddings n_positions n_ctx context_length block_size max_seq_len "
     "max_seq_length max_sequence_length sequence_len seq_len"
 )
-_OF_BOTH_SIDES = re.compile(r"MaskedLM|MLM|bert(?!.*(LMHead|decod|gen))", re.IGNORECASE)
+_OF_BOTH_SIDES = re.compile(
+    r"MaskedLM|MLM|bert(?!.*(LMHead|causal|decod|gen))", re.IGNORECASE
+)
 _LAYOUTS = ("batch first", "time first")
 _LENGTHS = (11, 7, 5, 3, 2)
 _APART = 0.05  # of the largest logit; rounding in 32 bits is a thousandth of that
