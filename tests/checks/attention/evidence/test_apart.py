@@ -70,3 +70,15 @@ def test_in_a_group_a_mistake_has_its_name() -> None:
 def test_what_stands_side_by_side_may_be_a_mistake(options: dict[str, Any]) -> None:
     module = NamedRows() if options else Rows()
     assert evidence_of(module, d_in=WIDTH, **options).subject.T == 16
+
+
+def test_a_group_that_cannot_be_called_is_none() -> None:
+    class Unequal(Windows):
+        """What the other tokens are is no matter, but no two may be the same."""
+
+        def forward(self, x: Tensor) -> Tensor:
+            if torch.equal(x[:, 2], x[:, 4]):
+                raise ValueError("tokens that differ, please")
+            return super().forward(x)
+
+    assert evidence_of(Unequal(), d_in=WIDTH).subject.T == 16

@@ -520,13 +520,13 @@ def test_what_was_kept_in_64_bits_is_no_mistake_of_32() -> None:
 class Summarised(nn.Module):
     """Weights of summaries act from ten tokens on."""
 
-    def __init__(self, first: int) -> None:
+    def __init__(self, first: int, longest: int = 32) -> None:
         super().__init__()
-        self.attend, self.first = OfTokens(), first
+        self.attend, self.first, self.most = OfTokens(), first, longest
         self.summary = nn.Linear(WIDTH, WIDTH)
 
     def forward(self, x: Tensor) -> Any:
-        if x.shape[1] > 32:
+        if x.shape[1] > self.most:
             raise ValueError("shorter texts, please")
         rows = self.attend(x)
         long = x.shape[1] >= self.first
@@ -536,3 +536,7 @@ class Summarised(nn.Module):
 @pytest.mark.parametrize(("first", "verdict"), [(10, "passed"), (40, "failed")])
 def test_a_weight_may_be_used_in_long_texts_alone(first: int, verdict: str) -> None:
     assert said(Summarised(first), GRADIENTS, d_in=WIDTH)[0] == verdict
+
+
+def test_a_weight_that_no_text_uses_is_told() -> None:
+    assert said(Summarised(10, longest=9), GRADIENTS, d_in=WIDTH)[0] == "failed"

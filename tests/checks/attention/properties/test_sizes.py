@@ -265,7 +265,7 @@ def test_a_size_in_a_view_may_be_that_of_an_image(side: Any) -> None:
     assert said(module, SIZE)[0] == "note"
 
 
-def test_a_size_in_a_view_may_be_one_of_its_multiples() -> None:
+def test_a_size_in_a_view_may_be_a_number_of_frames() -> None:
     class Frames(OfTokens):
         def forward(self, x: Tensor) -> Tensor:
             y = x.view(len(x), 4, x.shape[1] // 4, WIDTH).transpose(1, 2).flatten(0, 1)

@@ -648,3 +648,13 @@ def test_of_all_layers_the_last_one_counts() -> None:
     subject = discovered(Layers())
     x = subject.tokens()
     torch.testing.assert_close(subject(x), subject.target(x)[1])  # type: ignore
+
+
+def test_a_memory_that_comes_first_may_have_its_name() -> None:
+    class Named(DecoderLayer):
+        def forward(self, memory: Tensor, queries: Tensor) -> Any:  # type: ignore
+            return super().forward(queries, memory)
+
+    assert evidence_of(Named()).subject.call.shown == (
+        "m(memory, queries=x); memory: 6 other tokens"
+    )

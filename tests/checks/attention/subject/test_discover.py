@@ -448,3 +448,19 @@ def test_a_text_of_few_tokens_may_be_an_image() -> None:
             return super().forward(x.flatten(1, 2)).unflatten(1, (H, W))
 
     assert discovered(OfThrees()).call.text == "m(x.unflatten(1, (3, 3))).flatten(1, 2)"
+
+
+@pytest.mark.parametrize("besides", [0.0, 1.0])
+def test_a_mask_that_makes_queries_count_for_nothing_is_not_filled_in(
+    besides: float,
+) -> None:
+    """All rows are equal then, or would be without what is added to them."""
+
+    class Lowered(OfTokens):
+        def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+            scores = self.q(x) @ self.k(x).mT / WIDTH**0.5
+            weights = scores.masked_fill(mask, -1e9).softmax(-1)
+            return besides * x + weights @ self.v(x)
+
+    shown = discovered(Lowered()).call.shown
+    assert shown == "m(x, mask); mask: zeros (T, S)"

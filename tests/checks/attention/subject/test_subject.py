@@ -92,7 +92,7 @@ def test_rows_of_a_memory_are_given_too() -> None:
     class Crossed(DecoderLayer):
         def forward(self, tgt: Tensor, memory: Tensor, **masks: Any) -> Any:
             own = self.self_attn(tgt, tgt, tgt)[0]
-            return own, self.cross_attn(memory, own, own)[0]
+            return own, self.cross_attn(memory, own, own)[0], None
 
     crossed = discovered(Crossed(), d_in=12)
     shapes = [tuple(rows.shape) for rows in crossed.all_rows(crossed.tokens(5))]
