@@ -46,7 +46,7 @@ class OfHeightAndWidth(Attend):
         self.less = nn.Conv2d(WIDTH, WIDTH, 2, stride=2)
 
     def forward(self, x: Tensor, H: int, W: int) -> Tensor:
-        fewer = self.less(x.mT.unflatten(2, (H, W))).flatten(2).mT
+        fewer = self.less(x.mT.reshape(len(x), WIDTH, H, W)).flatten(2).mT
         return self.mix(x, fewer, fewer)
 
 

@@ -10,6 +10,7 @@ from torch.nn.functional import group_norm
 from headway.checks import check
 from tests.checks.support.asking import calling, evidence_of, expect, said
 from tests.checks.support.callers import WIDTH, OfTokens
+from tests.checks.support.other_shapes import OfHeightAndWidth
 from tests.checks.support.right import STEPS
 from tests.support.attention_in_steps import SIZES, SMALL, Attention, Sizes, hide
 from tests.support.mistakes import MISTAKES, build
@@ -289,3 +290,7 @@ def test_a_norm_over_tokens_may_refuse_a_single_one() -> None:
             return super().forward(group_norm(x.mT, WIDTH).mT)
 
     assert said(Normed(), SIZE, d_in=WIDTH)[0] == "passed"
+
+
+def test_a_size_in_a_view_may_be_one_of_its_multiples() -> None:
+    assert said(OfHeightAndWidth(), SIZE)[0] == "note"

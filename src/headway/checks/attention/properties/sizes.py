@@ -118,10 +118,12 @@ def _of_one_length(evidence: Evidence) -> Outcome:
     )
 
 
+@torch.no_grad()
 def _is_told(evidence: Evidence) -> bool:
     """Ask whether a fixed size is one of an image, a window or a number of frames.
 
-    An attribute has it, as the length of a side or as both. The longest text is none.
+    An attribute has it, as the length of a side or as both, or multiples are taken, as
+    where the height of an image is filled in. The longest text is none of these.
     """
     subject = evidence.subject
     if subject.context_length == subject.T:
@@ -132,7 +134,11 @@ def _is_told(evidence: Evidence) -> bool:
             continue
         if subject.T in (math.prod(sides), sides[0] ** 2):
             return True
-    return False
+    try:
+        subject(subject.tokens(subject.B, 2 * subject.T))
+    except theirs():
+        return False
+    return True
 
 
 def alone(evidence: Evidence) -> Outcome:
