@@ -331,6 +331,7 @@ def test_a_reader_sees_where_the_keys_have_led(
     size = {"width": width, "height": 800}
     seen = opened(name, viewport=size, color_scheme=scheme, reduced_motion="reduce")
     unfold(seen.page)
+    seen.settle()  # what comes late would move the page while it scrolls to a stop
     found = stops(seen.page)
     assert len(found) > 20
     regions = [stop["region"] for stop in found]
