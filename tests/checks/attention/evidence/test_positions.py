@@ -162,9 +162,9 @@ def test_a_convolution_over_tokens_lets_their_order_matter(
 class OfPlaces(OfTokens):
     """Each place has a column of its own, as many as there are places."""
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self, columns: int, longest: int = 20) -> None:
         super().__init__()
-        self.block_size = 20
+        self.block_size = longest
         self.columns = nn.Parameter(torch.randn(WIDTH, columns))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -175,3 +175,7 @@ class OfPlaces(OfTokens):
 @pytest.mark.parametrize(("columns", "verdict"), [(20, "n"), (19, "n"), (18, "f")])
 def test_a_matrix_may_have_a_column_for_each_place(columns: int, verdict: str) -> None:
     assert said(OfPlaces(columns), ORDER, d_in=WIDTH)[0].startswith(verdict)
+
+
+def test_a_length_that_is_also_a_width_tells_nothing() -> None:
+    assert said(OfPlaces(WIDTH, longest=WIDTH), ORDER, d_in=WIDTH)[0] == "failed"

@@ -75,12 +75,12 @@ def test_weights_that_decay_need_not_sum_to_one() -> None:
     class Retains(OfTokens):
         def forward(self, x: Tensor) -> Tensor:
             places = torch.arange(x.shape[1])
-            gammas = 0.9 ** (places[:, None] - places).clamp(min=0).to(x).tril()
-            return (self.q(x) @ self.k(x).mT * gammas) @ self.v(x)
+            retention = 0.9 ** (places[:, None] - places).clamp(min=0).to(x).tril()
+            return (self.q(x) @ self.k(x).mT * retention) @ self.v(x)
 
     verdict, sentence = said(Retains(), SUM, d_in=WIDTH)
     assert verdict == "not applicable"
-    assert sentence == "It has gammas, so weights need not sum to one."
+    assert sentence == "It has retention, so weights need not sum to one."
 
 
 def test_keys_beside_the_text_count_as_well() -> None:

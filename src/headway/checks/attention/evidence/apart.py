@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from headway.checks.attention.subject import Subject
+from headway.checks.attention.subject.calls import first_tensor
 from headway.checks.core.errors import at_the_border, theirs
 
 _FEW = 6  # tokens that a report names
@@ -51,8 +52,7 @@ class InGroup:
         every = x[:, torch.arange(self.T) % x.shape[1]].clone()
         every[:, self.members] = x
         result = self.invoke(target, every, **extra)
-        rows = result if isinstance(result, Tensor) else result[0]
-        return rows[:, self.members]
+        return first_tensor(result)[:, self.members]
 
 
 def in_one_group(subject: Subject, visible: Tensor) -> Subject | None:

@@ -77,8 +77,10 @@ def _weights_of_places(subject: Subject) -> str | None:
     longest, module = subject.context_length, subject.module
     if longest is None or module is None or longest <= subject.T:
         return None
+    widths = {subject.d_in * times for times in (1, 2, 3, 4)}
+    lengths = {longest, longest - 1} - widths
     for name, one in module.named_parameters():
-        if one.ndim > 1 and {longest, longest - 1} & {*one.shape}:
+        if one.ndim > 1 and lengths & {*one.shape}:
             return f"{name}, as long as the longest text"
     return None
 

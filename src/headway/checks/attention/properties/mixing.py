@@ -14,7 +14,7 @@ from headway.checks.core.names import used_names
 from headway.checks.core.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.core.tolerance import max_difference
 
-_DECAY = re.compile(r"decay|retention|gammas?$", re.IGNORECASE)
+_DECAY = re.compile(r"decay|retention", re.IGNORECASE)
 _KEYS = re.compile(r"(^|[._])(mem(ory)?|null|register|prefix|persistent)(_|\.|$)")
 _TOO_FEW = "selected index k out of range"  # topk says it; another property tells it
 
