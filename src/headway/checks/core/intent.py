@@ -39,6 +39,7 @@ _ADDED = re.compile(
     r"|sinusoid|rotary_value",
     re.IGNORECASE,
 )
+_OTHER_SIZES = re.compile(r"head|dim|layer|embed|width|hidden|channel|d_|group|vocab")
 _WINDOW = re.compile(r"window|sliding|banded", re.IGNORECASE)
 _POOL = re.compile(r"^(adaptive_?)?(max|avg)_?pool", re.IGNORECASE)
 _FLAGS = ("is_causal", "causal", "masked", "mask")
@@ -194,6 +195,16 @@ def _kept(part: nn.Module) -> Iterator[tuple[str, object]]:
 def has_window(target: Target) -> bool:
     """Read from names whether code sees only the nearest keys on purpose."""
     return next(_mentions(target, _WINDOW), None) is not None
+
+
+def keeps(target: Target, numbers: Sequence[int]) -> bool:
+    """Ask whether code keeps one of these whole numbers, other than as a width."""
+    return any(
+        type(value) is int and value in numbers and not _OTHER_SIZES.search(name)
+        for part in parts(target)
+        if isinstance(part, nn.Module) and not type(part).__module__.startswith("torch")
+        for name, value in vars(part).items()
+    )
 
 
 def context_length(target: Target) -> int | None:

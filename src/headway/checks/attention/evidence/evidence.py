@@ -154,7 +154,7 @@ def gather(subject: Subject) -> Evidence:
         causal=causal,
         future=future,
         positions=places.named is not None and places.felt,
-        window=window_size(visible) if subject.has_window else None,
+        window=_window(subject, visible),
         masks=masks,
         weights=weights,
         repeats=repeats,
@@ -249,6 +249,19 @@ def _intent(subject: Subject, visible: Tensor, moved: Tensor) -> tuple[bool, Fac
     if past or window_size(visible) is not None:
         return True, _future(True, "measured")
     return False, _future(False, "measured", "say causal=True if that is wrong")
+
+
+def _window(subject: Subject, visible: Tensor) -> int | None:
+    """Give how many tokens each row sees, if the code has a number or a name for it.
+
+    Where no name tells of a window, a number of the code may, such as a kernel's size,
+    or one less: how far a row looks back.
+    """
+    size = window_size(visible)
+    if size is None or subject.has_window:
+        return size
+    told = subject.options.window == "none"
+    return size if not told and intent.keeps(subject.target, (size, size - 1)) else None
 
 
 def _future(causal: bool, origin: Origin, hint: str = "") -> Fact:

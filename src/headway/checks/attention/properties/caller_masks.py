@@ -111,6 +111,12 @@ def obeyed(evidence: Evidence) -> Outcome:
                 f"What {name} hides still counts: something beside attention, such as "
                 "a convolution or a pool over tokens, does not get it."
             )
+        if effect == "rows" and evidence.subject.is_pooled:
+            return failed(
+                f"What {name} hides still counts in the one row of a text, as where a "
+                "mean is taken over all rows, those of padding among them.",
+                mistakes=["mask-hides-nothing"],
+            )
         found = _REASONS[effect]
         sentence = found.sentence.format(name, name)
         return failed(sentence, mistakes=found.mistakes)

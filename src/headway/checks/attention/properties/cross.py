@@ -13,6 +13,7 @@ from headway.checks.attention.oracle import match
 from headway.checks.attention.oracle.computing import compute
 from headway.checks.attention.oracle.recipe import Recipe
 from headway.checks.attention.properties.cross_masks import masks_of_others
+from headway.checks.attention.subject.calls import three_of
 from headway.checks.attention.subject.cross_calls import (
     as_cross_attention,
     hands_over_values,
@@ -20,6 +21,7 @@ from headway.checks.attention.subject.cross_calls import (
 )
 from headway.checks.core.errors import suppress_theirs
 from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.core.signature import arguments
 from headway.checks.core.tolerance import max_difference, tolerance
 
 _OF_ONE_TEXT = "It hides the future, so queries and keys are of the same text."
@@ -58,7 +60,8 @@ def _raised(evidence: Evidence) -> Outcome:
     cross = evidence.cross_queries
     assert cross is not None  # noqa: S101  # for the types alone
     T, S = evidence.subject.T, cross.y.shape[1]
-    if not cross.as_many or evidence.positions or evidence.one_length:
+    guessed = evidence.subject.call.must_convince
+    if not cross.as_many or evidence.positions or evidence.one_length or guessed:
         return not_applicable(
             f"With other tokens for keys and values it raised {cross.error}."
         )
@@ -163,8 +166,9 @@ def _of_its_own(evidence: Evidence) -> Outcome | None:
     """Ask that a row moves with no other query, and with no other text."""
     y, output = _tokens(evidence)
     x = evidence.x
-    beside = evidence.subject.call.filling.memory  # it attends to its own text, too
-    if not beside and (worst := _other_queries_move(evidence, x, y)):
+    if not _attends_to_its_own(evidence) and (
+        worst := _other_queries_move(evidence, x, y)
+    ):
         why = _cause(evidence)
         if evidence.subject.call.packing is not None:  # values are handed over
             why = "weights depend on other queries, as with a softmax over queries"
@@ -180,6 +184,20 @@ def _of_its_own(evidence: Evidence) -> Outcome | None:
         if float(moved) > evidence.same_order_tolerance:
             return failed("Keys of one text are seen from another.", float(moved))
     return None
+
+
+def _attends_to_its_own(evidence: Evidence) -> bool:
+    """Ask whether it is of two texts, each of which may see itself as well.
+
+    A layer of a decoder is, and so is what gives rows for both of them.
+    """
+    subject = evidence.subject
+    if subject.call.filling.memory:
+        return True
+    if subject.module is None or three_of(arguments(subject.target), guess=False):
+        return False
+    with torch.enable_grad():
+        return len(subject.all_rows(evidence.x)) > 1
 
 
 def _sees_all(evidence: Evidence) -> Outcome | None:

@@ -1,9 +1,10 @@
 """Properties of how a row mixes what it sees."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
+from torch import nn
 
 from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.positions import order_matters
@@ -16,6 +17,8 @@ from headway.checks.core.tolerance import max_difference
 
 _DECAY = re.compile(r"decay|retention", re.IGNORECASE)
 _KEYS = re.compile(r"(^|[._])(mem(ory)?|null|register|prefix|persistent)(_|\.|$)")
+_LONGER = (64, 256, 1024)  # tokens
+_RESTS = 0.85  # of a change where texts were a quarter as long; keys beside them make it 0.25
 _TOO_FEW = "selected index k out of range"  # topk says it; another property tells it
 
 
@@ -52,8 +55,12 @@ def order(evidence: Evidence) -> Outcome:
         )
     if evidence.positions or evidence.window:
         return not_applicable("Positions are inside, so the order matters.")
+    if decay := _decay(evidence):
+        return not_applicable(f"It has {decay}, so the order matters.")
     if layer := evidence.weights.layer:
         return not_applicable(f"It has several layers, and this holds of one: {layer}.")
+    if evidence.subject.call.of_image and not bool(evidence.visible.all()):
+        return not_applicable("Its tokens are pixels, of which each sees some places.")
     if reason := _excused(evidence, _order_matters):
         return not_applicable(reason)
     return failed(
@@ -85,11 +92,14 @@ def equal_tokens(evidence: Evidence) -> Outcome:
     keys = [name for name in stored if _KEYS.search(name)]
     if keys:
         return not_applicable(f"It has keys of its own beside the text: {keys[0]}.")
-    decay = [one for one in used_names(evidence.subject.target) if _DECAY.search(one)]
-    if decay:
-        return not_applicable(f"It has {min(decay)}, so weights need not sum to one.")
+    if decay := _decay(evidence):
+        return not_applicable(f"It has {decay}, so weights need not sum to one.")
     if reason := _excused(evidence, _depends_on_number):
         return not_applicable(reason)
+    if (beside := _counts_beside(evidence)) and _settles(evidence):
+        return not_applicable(
+            f"It has {beside} beside the text, which counts less in longer texts."
+        )
     if evidence.positions:
         name = evidence.places.named
         return failed(
@@ -118,6 +128,51 @@ def _depends_on_number(evidence: Evidence, subject: Subject) -> float:
             raise
         fewer = subject(x[:, :-1])[:, :1]
     return max_difference(rows, fewer.expand_as(rows))
+
+
+def _decay(evidence: Evidence) -> str:
+    """Name what makes tokens count less the farther they are, if a name tells of it."""
+    used = used_names(evidence.subject.target)
+    return min((one for one in used if _DECAY.search(one)), default="")
+
+
+def _counts_beside(evidence: Evidence) -> str:
+    """Name what may count beside the tokens: keys of its own, or a padded border."""
+    if evidence.window and not evidence.subject.has_window:
+        return "a border"
+    module = evidence.subject.module
+    stored = dict(module.named_parameters()) if module is not None else {}
+    found = evidence.weights.without_role
+    names = found if evidence.weights.candidates else tuple(stored)
+    own = [one for one in names if stored[one].ndim > 1]
+    plain = [path for path, part in _parts(module) if _is_plain(part)]
+    return next((one for one in own if one.rpartition(".")[0] not in plain), "")
+
+
+def _is_plain(part: nn.Module) -> bool:
+    return type(part).__module__.startswith("torch.nn")
+
+
+def _parts(module: nn.Module | None) -> Iterator[tuple[str, nn.Module]]:
+    yield from module.named_modules() if module is not None else ()
+
+
+@torch.no_grad()
+def _settles(evidence: Evidence) -> bool:
+    """Ask whether rows of equal tokens come to rest where texts get longer."""
+    subject, x = evidence.subject, evidence.x[:1, :1]
+    try:
+        rows = [subject(x.expand(-1, T, -1).contiguous())[0] for T in _LONGER]
+    except theirs():
+        return False
+    for place in (0, 0.5, 1):
+        first, second, third = (one[round(place * (len(one) - 1))] for one in rows)
+        before, after = max_difference(first, second), max_difference(second, third)
+        sizes = [float(one.norm()) for one in (second, third)]
+        rests = after <= max(_RESTS * before, evidence.tolerance)
+        if not rests or sizes[1] < _RESTS * sizes[0]:
+            return False
+    return True
 
 
 @torch.no_grad()

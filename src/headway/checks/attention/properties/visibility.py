@@ -8,12 +8,14 @@ from torch import Tensor
 from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.batched_changes import (
     each_token_changed,
+    influence,
     moved_rows,
 )
 from headway.checks.attention.evidence.influence import (
     faint_future,
     pattern_name,
     side_of_window,
+    visible_tokens,
 )
 from headway.checks.attention.subject import Subject
 from headway.checks.core.errors import theirs
@@ -31,6 +33,7 @@ from headway.checks.core.tolerance import max_difference, same_order_tolerance
 
 _CAUSAL = re.compile(r"(is_|use_)?causal(_mask)?|mask_future|future_mask")
 _LARGE = 1e3
+_DRAWS = 5  # of other tokens
 _LONG = (9, 64)  # tokens; what differs there is a size that is fixed, or a branch
 _REASONS = {
     "every token": Cause("no mask acts, or the result of hiding is dropped"),
@@ -224,6 +227,12 @@ def past(evidence: Evidence) -> Outcome:
         return not_applicable("A text of one token sees only itself.")
     window = evidence.window
     if window and not bool(evidence.visible.triu(1).any()):
+        if not evidence.subject.has_window:
+            return note(
+                f"A row sees the latest {window} tokens, as with a window, and no name "
+                f"tells of one. Declare window={window} if it is meant so.",
+                window,
+            )
         return passed(f"A row sees the latest {window} tokens: a window.", window)
     side = side_of_window(evidence.visible)
     if side and evidence.subject.has_window and not evidence.causal:
@@ -237,6 +246,10 @@ def past(evidence: Evidence) -> Outcome:
         return passed("Every token moves every row that may see it.", 0)
     t, s = (int(n) + 1 for n in unseen.nonzero()[0])
     found = _cause_of_pattern(evidence)
+    if found is None and evidence.subject.call.of_image and not evidence.causal:
+        return not_applicable(
+            "Its tokens are pixels of an image, and a pixel need not see all others."
+        )
     reason = f" {found.sentence}" if found else ""
     places = f"so in {count} of {int(evidence.allowed.sum())} places."
     if found is None and "topk" in read_names(evidence.subject.target):
@@ -245,12 +258,32 @@ def past(evidence: Evidence) -> Outcome:
             "keys by their scores, it is meant to be so.",
             count,
         )
+    if found is None and _is_chosen(evidence, unseen):
+        return note(
+            f"Row {t} does not see token {s}; {places} With other tokens it does: "
+            "some weights are exactly zero, as where ReLU makes them.",
+            count,
+        )
     return failed(
         f"Row {t} does not see token {s}, which it may see; {places}"
         f"{reason}{_declared(evidence)}",
         count,
         mistakes=found.mistakes if found else (),
     )
+
+
+@torch.no_grad()
+def _is_chosen(evidence: Evidence, unseen: Tensor) -> bool:
+    """Ask whether what a row sees depends on the tokens, so that all may be seen."""
+    subject = evidence.subject
+    for seed in range(1, _DRAWS):
+        x = subject.tokens(seed=seed)
+        moved = influence(subject, x, together=evidence.together)
+        seen = visible_tokens(moved, same_order_tolerance(subject(x)))
+        unseen = unseen & ~seen
+        if not bool(unseen.any()):
+            return True
+    return False
 
 
 def texts(evidence: Evidence) -> Outcome:

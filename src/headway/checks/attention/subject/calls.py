@@ -59,8 +59,11 @@ _AXES_OF = {
     "one text": 2,
 }
 _OF_CHANNELS = (nn.modules.conv._ConvNd, nn.GroupNorm, nn.modules.batchnorm._BatchNorm)
+_FRAMES = re.compile(r"frames?$|video_len|^(n_)?frames|time_?steps?$")
+_AS_IMAGE = re.compile(r"unflatten\([12], \(|unsqueeze\(3\)|None, None\]|pixels? high")
 _OF_IMAGES = (4, 8, 7, 3)  # pixels on a side
 # One row for each text, or so many, which is then the row of each of its tokens.
+_QUERY = "torch.linspace(-1, 1, {}).to(x).expand(len(x), -1)"  # of each text
 POOLED = ".flatten(1)[:, None].expand(-1, x.shape[1], -1)"
 OTHERS = "further_arguments"  # the name of those that are handed over beside a call
 _NOTHING = torch.empty(0)
@@ -181,6 +184,11 @@ class Call:
             notes.append("tokens before texts")
         return "; ".join([self.text, *notes])
 
+    @property
+    def of_image(self) -> bool:
+        """Whether tokens are laid out as the pixels of an image, or of a video."""
+        return _AS_IMAGE.search(self.shown) is not None
+
     def moved(self, start: int) -> "Call":
         """Give the same call, with positions that are filled in from elsewhere on."""
         if not isinstance(self.invoke, FilledIn):  # none are filled in
@@ -264,6 +272,7 @@ def possible_calls(
         for inputs in _inputs(known):
             yield from given(inputs=inputs)
         yield from _layouts(target)
+        yield from _of_named(target)
     for call in _of_other_widths(target, known):
         yield replace(call, time_first=time_first)
 
@@ -328,7 +337,8 @@ def _guessed(
         return
     known, time_first = arguments(target), _has_time_first(target, layout)
     told = _told(target, num_heads, rotary_base, causal)
-    fill = partial(guesses, widths=_rare_widths(target))
+    widths = _rare_widths(target)
+    fill = partial(guesses, widths=widths[:-1][:2], common=widths[-1:])
     given = partial(_filled, target, known, told=told)
     turns = [time_first] if layout else [time_first, not time_first]
     for further in ([], *_optional_arguments(known)):
@@ -339,7 +349,7 @@ def _guessed(
                     inputs=inputs, time_first=first, further=further, fill=fill
                 )
     yield from _of_two_widths(target, known)
-    yield _laid_out(f"m(x){POOLED}")
+    yield from pooled_calls(target)
     if layout is None:
         for one, inputs in itertools.product(_axes(target), _guessed_inputs(known)):
             yield from given(inputs=inputs, layout=one)
@@ -355,7 +365,8 @@ def _guessed_inputs(known: Mapping[str, Parameter]) -> Iterator[dict[str, int]]:
 def _axes(target: nn.Module) -> Iterator[Layout]:
     """Give the places where a module may have the axes of tokens."""
     turned = Layout("x.transpose(0, 1)[None]", "[0].transpose(0, 1)")
-    pairs = [Layout("x[:, None]", "[:, 0]"), turned]
+    video = Layout("x[:, None, :, None]", "[:, 0, :, 0]")
+    pairs = [Layout("x[:, None]", "[:, 0]"), turned, video]
     if any(isinstance(part, _OF_CHANNELS) for part in target.modules()):
         image = Layout("x.mT.unsqueeze(3)", ".squeeze(3).mT")
         pairs = [Layout("x.mT", ".mT"), image]
@@ -364,13 +375,12 @@ def _axes(target: nn.Module) -> Iterator[Layout]:
 
 
 def _rare_widths(target: nn.Module) -> list[int]:
-    """List the widths that the fewest layers take, as those of features do."""
+    """List the widths of layers, first those that few take, as of features."""
     taken: Counter[int] = Counter()
     for part in target.modules():
         shape = getattr(part, "normalized_shape", ())
         taken.update([*shape[-1:], *[getattr(part, "in_features", 0)]])
-    widths = sorted((one for one in taken if one), key=lambda one: taken[one])
-    return widths[:-1][:2]
+    return sorted((one for one in taken if one), key=lambda one: taken[one])
 
 
 def _optional_arguments(known: Mapping[str, Parameter]) -> list[list[str]]:
@@ -609,14 +619,55 @@ def _layouts(target: Target) -> Iterator[Call]:
     if not any(isinstance(part, _OF_CHANNELS) for part in target.modules()):
         yield _laid_out("m(x.unsqueeze(2)).squeeze(2)")
         yield _laid_out("m([x, x, x])")
+        yield _laid_out("m(x[:, :, None, None])[:, :, 0, 0]")
         for side in _OF_IMAGES:
             yield _laid_out(f"m(x.unflatten(1, ({side}, {side}))).flatten(1, 2)")
     else:
         yield _laid_out("m(x.mT).mT")
         yield _laid_out("m(x.mT.unsqueeze(3)).squeeze(3).mT")
+        yield _laid_out("m(x.mT[..., None, None])[..., 0, 0].mT")
         for side in _OF_IMAGES:
             yield _laid_out(f"m(x.mT.unflatten(2, ({side}, {side}))).flatten(2).mT")
     yield _laid_out("torch.stack([m(one) for one in x])")
+
+
+def pooled_calls(target: Target, **_: Any) -> Iterator[Call]:
+    """Give calls of a module that makes one row of each text.
+
+    It may have a query for it, such as the state of a decoder: then it gets a fixed
+    one. What makes tokens of a text is not among them.
+    """
+    if not isinstance(target, nn.Module) or not has_weights(target):
+        return
+    needed = needed_arguments(target)
+    if len(needed) < 2:
+        yield from (_pooled(f"m(x){part}") for part in ("", "[0]"))
+        return
+    lengths = any(re.search(r"len(gth)?s?$", name) for name in needed[2:])
+    rest = ", torch.full((len(x),), x.shape[1])" if lengths else ", None"
+    rest *= len(needed) - 2
+    for width, part in itertools.product(_rare_widths(target)[::-1][:3], ("", "[0]")):
+        query = _QUERY.format(width)
+        for one in (f"{query}[:, None]", query, f"{query}[None]"):
+            yield _pooled(f"m({one}, x{rest}){part}")
+            yield _pooled(f"m(x, {one}{rest}){part}")
+
+
+def _pooled(text: str) -> Call:
+    return replace(_laid_out(f"{text}{POOLED}"), must_convince=True)
+
+
+def _of_named(target: Target) -> Iterator[Call]:
+    """Give calls of code whose second argument tells how tokens have to be laid out."""
+    _, second, *others = [*needed_arguments(target), "", ""]
+    if not isinstance(target, nn.Module) or any(others):
+        return
+    if _FRAMES.search(second):
+        each = "m(x.flatten(0, 1)[:, None], x.shape[1])"
+        yield _laid_out(f"{each}.unflatten(0, x.shape[:2]).squeeze(2)")
+    if second in ("edge_index", "edges"):
+        every = "torch.ones(len(one), len(one)).nonzero().T"
+        yield _laid_out(f"torch.stack([m(one, {every}) for one in x])")
 
 
 def _of_other_widths(target: Target, known: Mapping[str, Parameter]) -> Iterator[Call]:

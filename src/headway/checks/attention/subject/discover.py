@@ -2,8 +2,9 @@
 
 import itertools
 import math
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from headway.checks.attention.subject.calls import (
     Packing,
     first_tensor,
     guessed_calls,
+    pooled_calls,
     possible_calls,
 )
 from headway.checks.attention.subject.refusals import (
@@ -40,8 +42,11 @@ _SQUARE = 25  # another one, if no window tells a size
 _SIZES = 6 + len(_FIXED)
 _FURTHER = 6  # widths that no name tells
 _GUESSES = 600  # further calls and widths
-_SECONDS = 3.0  # of the processor, in which known calls are tried, and then guesses
-_CALLS = 200  # that are tried however long they take
+_SECONDS = 4.5  # of the processor, in which calls are tried
+_KNOWN = 0.45  # of it for those that names tell; guesses get the rest
+_ONE_ROW = re.compile(r"it returned shape \((\d+), (1, )?\d+\) for \(\1, ")
+_FURTHER_AXIS = re.compile(r"m\(x(\.unsqueeze\(2\)|\[:, :, None, None\])\)")
+_CALLS = 24  # that are tried however long they take
 
 
 def discover(target: Target, options: Options) -> Subject:
@@ -65,8 +70,8 @@ def discover(target: Target, options: Options) -> Subject:
 class _Budget:
     """Some seconds in which calls are tried, and some calls that are tried anyway."""
 
-    def __init__(self) -> None:
-        self.end = time.process_time() + _SECONDS
+    def __init__(self, share: float) -> None:
+        self.end = time.process_time() + share * _SECONDS
         self.calls = 0
 
     @property
@@ -90,8 +95,8 @@ def _discover(target: Target, options: Options) -> Subject:
     failures: list[Failure] = []
     in_half = _is_in_half(target)
     copies: list[tuple[Target, torch.dtype]] = []
-    of_one_token: Subject | None = None
-    budget = _Budget()
+    of_one_token: Subject | None = None  # or of tokens that never meet
+    budget = _Budget(_KNOWN)
     for dtype in _TYPES:
         try:
             copied = _copy_with_new_weights(target, dtype)
@@ -99,15 +104,17 @@ def _discover(target: Target, options: Options) -> Subject:
             failures.append(Failure("copying it", None, raised))
             continue
         copies.append((copied, dtype))
-        ways = [*_ways(copied, name, dtype, options, in_half)]
-        found = _first_that_works(ways, failures, budget)
-        if found is not None and found.T > 1:
+        give = partial(possible_calls, option=options.call)
+        ways = [*_ways(copied, name, dtype, options, in_half, give)]
+        pooled = _ways(copied, name, dtype, options, in_half, pooled_calls)
+        found = _first_that_works(ways, failures, budget, pooled)
+        if found is not None and found.T > 1 and _is_told_apart(found):
             return _with_axes_in_order(found)
-        if found is not None and not _fits_by_accident(found):
+        if found is not None and (found.T > 1 or not _fits_by_accident(found)):
             of_one_token = of_one_token or found  # fewer bits may take more tokens
-    further = _Budget()
-    for copied, dtype in copies[:2]:
-        guessed = _ways(copied, name, dtype, options, in_half, guessing=True)
+    further = _Budget(1 - _KNOWN)
+    for copied, dtype in copies[:2] if options.call is None else ():
+        guessed = _ways(copied, name, dtype, options, in_half, guessed_calls)
         if convincing := _first_that_convinces(guessed, further):
             return convincing
     if of_one_token is not None:
@@ -124,11 +131,10 @@ def _ways(
     dtype: torch.dtype,
     options: Options,
     in_half: bool,
-    *,
-    guessing: bool = False,
+    give: Callable[..., Iterator[Call]],
 ) -> Iterator[Subject]:
     """Give a subject for each way to call code, with sizes that are not yet tried."""
-    for call, d_in in _candidate_calls(copied, options, guessing=guessing):
+    for call, d_in in _candidate_calls(copied, options, give):
         yield Subject(
             name,
             copied,
@@ -171,9 +177,9 @@ def _convinces(subject: Subject) -> bool:
             fewer = subject.copy()(x[:, 1:]) if subject.is_pooled else rows
     except theirs():
         return False
-    if not max_difference(alone, rows[:1]) <= tolerance(rows):
+    if {alone.shape[-1], fewer.shape[-1]} != {rows.shape[-1]}:  # so many as tokens
         return False
-    if fewer.shape[-1] != rows.shape[-1]:  # so many rows as there are tokens, or so
+    if not max_difference(alone, rows[:1]) <= tolerance(rows):
         return False
     moved = (others - rows).abs().amax(-1) > tolerance(rows)
     seen = int(moved[0].sum()) - int(moved[0, subject.T // 2])
@@ -197,7 +203,7 @@ def _uses_all_weights(subject: Subject, x: torch.Tensor) -> bool:
     learned = [one for one in weights if one.requires_grad]
     if not learned:
         return True
-    total = torch.stack([one.square().sum() for one in copied.all_rows(x)]).sum()
+    total = torch.stack([one.square().sum() for one in copied.all_results(x)]).sum()
     gradients = torch.autograd.grad(total, learned, allow_unused=True)
     used = [one for one in gradients if one is not None]
     if len(used) < len(learned):
@@ -209,12 +215,16 @@ def _uses_all_weights(subject: Subject, x: torch.Tensor) -> bool:
 
 
 def _first_that_works(
-    ways: Sequence[Subject], failures: list[Failure], budget: _Budget
+    ways: Sequence[Subject],
+    failures: list[Failure],
+    budget: _Budget,
+    pooled: Iterator[Subject],
 ) -> Subject | None:
     """Try all ways in sizes that tell most, then in others.
 
     The others are for code that is wrong in a size; a property will say so. Where
     values were filled in, a call may work and yet show that they are the wrong ones.
+    Where one row came for each text, calls are tried that take it as such.
     """
     sizes = _Sizes()
     for number in range(_SIZES):
@@ -231,7 +241,21 @@ def _first_that_works(
                 doubtful = doubtful or settled
         if doubtful:
             return doubtful
+        one_row = number == 0 and any(_ONE_ROW.search(one.said) for one in failures)
+        if one_row and (convincing := _first_that_convinces(pooled, budget)):
+            return convincing
     return None
+
+
+def _is_told_apart(subject: Subject) -> bool:
+    """Ask whether tokens meet, where code has an axis that they may stand on or not."""
+    if not _FURTHER_AXIS.search(subject.call.text):
+        return True
+    try:
+        with torch.no_grad():
+            return _first_token_moves(subject) != ""
+    except theirs():
+        return True
 
 
 def _fits_by_accident(subject: Subject) -> bool:
@@ -250,12 +274,9 @@ def _refuse_numbers(options: Options) -> None:
 
 
 def _candidate_calls(
-    target: Target, options: Options, *, guessing: bool = False
+    target: Target, options: Options, give: Callable[..., Iterator[Call]]
 ) -> Iterator[tuple[Call, int]]:
     """Give the calls and the widths of tokens that may be right."""
-    if guessing and options.call is not None:
-        return
-    give = guessed_calls if guessing else partial(possible_calls, option=options.call)
     widths: list[int] | None = None
     for call in give(
         target,
@@ -338,12 +359,25 @@ def _try(subject: Subject, B: int, T: int) -> Subject | Failure:
     except theirs() as raised:
         return Failure(subject.call.text, tuple(x.shape), raised)
     if result.is_floating_point():
+        if result.shape[-1] == T and _is_table(subject, B, T - 1 or 2):
+            words = "no error, but returned a table of tokens by tokens"
+            return Failure(subject.call.text, tuple(x.shape), words)
         if "rows" in subject.call.filling.doubts and bool(result.isnan().all()):
             words = "no error, but with what was filled in all rows are nan"
             return Failure(subject.call.text, tuple(x.shape), words)
         return replace(subject, B=B, T=T)
     words = f"no error, but returned {result.dtype}"
     return Failure(subject.call.text, tuple(x.shape), words)
+
+
+def _is_table(subject: Subject, B: int, T: int) -> bool:
+    """Ask whether what comes out has a number for each token, as weights have."""
+    try:
+        with torch.no_grad():
+            tried = subject.copy()
+            return tried(tried.tokens(B, T)).shape[-1] == T
+    except theirs():
+        return False
 
 
 def _is_doubtful(subject: Subject) -> bool:

@@ -152,9 +152,17 @@ def _tables() -> Iterator[Form]:
     yield _table("(T, D / 2)", "", "matrices")
 
 
+_FRAMES = ("T", "t", "F", "f", "frames", "num_frames")
+
+
 def _side(height: int, name: str) -> Make:
-    """Give the height of an image that all tokens make up, or its width."""
-    return lambda room: room.T // height if name in ("W", "width") else height
+    """Give the height of an image that all tokens make up, or its width.
+
+    Of a video they make up one frame.
+    """
+    if name in _FRAMES:
+        return lambda room: 1
+    return lambda room: room.T // height if name in ("W", "w", "width") else height
 
 
 def _same(make: Make, shown: str | None = None, meaning: str = "") -> Form:
@@ -188,6 +196,10 @@ def _of_places(room: Room) -> Tensor:
     return _sinusoids(room, room.start, room.T)
 
 
+def _of_keys(room: Room) -> Tensor:
+    return _sinusoids(room, room.start, room.S or room.T)
+
+
 def _of_distances(room: Room) -> Tensor:
     """Make vectors of how far keys are behind, the farthest first."""
     return _sinusoids(room, 1 - room.T, 2 * room.T - 1).flip(0)
@@ -202,10 +214,15 @@ _VECTORS: dict[str, Callable[[Room], Tensor]] = {
 def _vectors() -> Iterator[Form]:
     for (words, make), texts in itertools.product(_VECTORS.items(), ("one", "each")):
         meaning = f"sinusoids of {words}, with an axis of {texts} text"
-        yield _same(partial(_for_texts, make, texts), None, meaning)
+        yield Form(partial(_named_vectors, make, texts), None, meaning)
     for words, make in _VECTORS.items():
         meaning = f"sinusoids of {words}, with an axis of one text behind"
         yield _same(partial(_before_texts, make), None, meaning)
+
+
+def _named_vectors(make: Callable[[Room], Tensor], texts: str, name: str) -> Make:
+    of_keys = make is _of_places and name.startswith(("key", "memory"))
+    return partial(_for_texts, _of_keys if of_keys else make, texts)
 
 
 def _for_texts(make: Callable[[Room], Tensor], texts: str, room: Room) -> Tensor:
@@ -228,7 +245,7 @@ _FAMILIES = (
         "positions",
     ),
     Family(
-        re.compile("mask", re.IGNORECASE),
+        re.compile("mask|^adj(_|$)|adjacency", re.IGNORECASE),
         (_NONE, *_masks()),
         "rows",
     ),
@@ -314,7 +331,10 @@ _FAMILIES = (
         ),
     ),
     Family(
-        re.compile(r"^r$|rel_pos|pos_emb|pos_enc|positional_(emb|enc)", re.IGNORECASE),
+        re.compile(
+            r"^r$|rel_pos|pos_emb|pos_enc|positional_(emb|enc)|_pe$|^(query|key)_pos$",
+            re.IGNORECASE,
+        ),
         (_NONE, *_vectors(), _same(lambda room: 0, "0")),
     ),
     Family(
@@ -322,6 +342,7 @@ _FAMILIES = (
         (_NONE, _same(lambda room: 0, "0")),
     ),
 )
+_IMAGES = next(one for one in _FAMILIES if one.names.search("height"))
 _OTHERS = 6  # tokens of another text
 
 
@@ -365,9 +386,11 @@ def _columns() -> Iterator[Form]:
 
 def _features(width: int) -> Iterator[Form]:
     """Give equal numbers for all pairs of tokens, or for each text."""
-    for shape in ("B, T, S", "T, S", "B"):
-        make = partial(_wide_ones, shape, width)
-        yield _same(make, None, f"ones ({shape}, {width})")
+    yield from (_ones(shape, width) for shape in ("B, T, S", "T, S", "B"))
+
+
+def _ones(shape: str, width: int) -> Form:
+    return _same(partial(_wide_ones, shape, width), None, f"ones ({shape}, {width})")
 
 
 def _wide_ones(shape: str, width: int, room: Room) -> Tensor:
@@ -422,6 +445,9 @@ def fillings(names: Sequence[str], memory: str = "") -> Iterator[Filling]:
         memory: Which of them is to get other tokens.
     """
     families = {name: _family(name) for name in names}
+    if {"H", "W"} <= {*names} or {"h", "w"} <= {*names}:
+        sides = {"H", "W", "h", "w", *_FRAMES} & {*names}
+        families |= dict.fromkeys(sides, _IMAGES)
     if memory in families:  # of whose tokens there are more, or fewer
         families = {n: _OF_ANY if f is _MASKS else f for n, f in families.items()}
         families[memory] = _MEMORY
@@ -433,19 +459,22 @@ def fillings(names: Sequence[str], memory: str = "") -> Iterator[Filling]:
         yield replace(filling, memory=memory)
 
 
-def guesses(names: Sequence[str], widths: Sequence[int] = ()) -> Iterator[Filling]:
+def guesses(
+    names: Sequence[str], widths: Sequence[int] = (), common: Sequence[int] = ()
+) -> Iterator[Filling]:
     """Give further ways, for arguments whose names tell too little.
 
     Args:
         names: The arguments.
         widths: How wide features of pairs, or of texts, may be.
+        common: How wide features of texts may be besides.
     """
-    yield from _of_families({name: _guessed(name, widths) for name in names})
+    yield from _of_families({one: _guessed(one, widths, common) for one in names})
 
 
 def may_be_guessed(name: str) -> bool:
     """Ask whether there is more than one way to fill in an argument, when guessing."""
-    return len(_guessed(name, ()).forms) > 1
+    return len(_guessed(name).forms) > 1
 
 
 def together(names: Sequence[str]) -> list[list[str]]:
@@ -490,7 +519,9 @@ def _family(name: str) -> Family:
     return next((one for one in _FAMILIES if one.names.search(name)), _UNKNOWN)
 
 
-def _guessed(name: str, widths: Sequence[int]) -> Family:
+def _guessed(
+    name: str, widths: Sequence[int] = (), common: Sequence[int] = ()
+) -> Family:
     """Give a family with further forms; what is unknown is of a family of its own."""
     known = _family(name)
     if known is _MASKS:
@@ -499,7 +530,8 @@ def _guessed(name: str, widths: Sequence[int]) -> Family:
         return known
     if _PLACES.names.search(name):
         return _PLACES
-    features = itertools.chain.from_iterable(map(_features, widths))
+    features = [*itertools.chain.from_iterable(map(_features, widths))]
+    features += [_ones("B", width) for width in common]
     return Family(re.compile(re.escape(name)), (_NONE, *features, *_UNTOLD), "rows")
 
 

@@ -19,7 +19,7 @@ from headway.checks.attention.subject.subject import Options
 from headway.checks.core import intent
 from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.copies import duplicate
-from headway.checks.core.errors import describe, frames, place, theirs
+from headway.checks.core.errors import at_the_border, describe, frames, place, theirs
 from headway.checks.core.limit import limited
 from headway.checks.core.names import used_names
 from headway.checks.core.signature import Target, arguments, parts
@@ -221,6 +221,7 @@ def _of_ids(target: Target, name: str) -> str:
     return f"{sentence}."
 
 
+@at_the_border
 def _takes_ids(target: nn.Module, vocabulary: int) -> bool:
     """Call a copy with token ids."""
     ids = (torch.arange(10) % vocabulary).reshape(2, 5)

@@ -1,6 +1,7 @@
 """A copy of somebody's attention code, ready to be called."""
 
 import functools
+import itertools
 import math
 import re
 from collections.abc import Mapping
@@ -132,15 +133,35 @@ class Subject:
     def all_rows(self, x: Tensor) -> list[Tensor]:
         """Call it, and give its rows, and those of a second text if it takes two.
 
+        Features of pairs of tokens are among them.
+
         Args:
             x: Tokens of shape (B, T, d_in).
 
         Raises:
             TypeError: If it returns something else than one row for each token.
         """
+        rows, *others = self.all_results(x)
         memory = bool(self.call.filling.memory)
-        if self.module is None or not (memory or _TWO_TEXTS.search(self.call.text)):
-            return [self(x)]
+        several = memory or _TWO_TEXTS.search(self.call.text)
+        pairs = (*x.shape[:2], x.shape[1])
+        return [
+            rows,
+            *(one for one in others if several and _are_rows(one, x, memory)),
+            *(one for one in others if one.ndim == 4 and one.shape[:3] == pairs),
+        ]
+
+    def all_results(self, x: Tensor) -> list[Tensor]:
+        """Call it, and give its rows, and what a module returns behind the first.
+
+        Args:
+            x: Tokens of shape (B, T, d_in).
+
+        Raises:
+            TypeError: If it returns something else than one row for each token.
+        """
+        if self.module is None or isinstance(self.module, torch.jit.ScriptModule):
+            return [self(x)]  # which take no hooks
         results: list[Any] = []
         hook = self.module.register_forward_hook(lambda *given: results.append(given))
         try:
@@ -149,7 +170,8 @@ class Subject:
             hook.remove()
         given = [one[2] for one in results[-1:] if isinstance(one[2], (tuple, list))]
         others = [one for several in given for one in several[1:]]
-        return [rows, *(one for one in others if _are_rows(one, x, memory))]
+        kinds = [isinstance(one, Tensor) and one.requires_grad for one in others]
+        return [rows, *itertools.compress(others, kinds)]
 
     def dropping_as_told(self) -> AbstractContextManager[Any]:
         """Leave out what functions of torch drop, if they are to drop nothing."""
@@ -233,7 +255,7 @@ class Subject:
         return rate_argument(self.target)
 
 
-def _are_rows(result: Any, x: Tensor, memory: bool) -> bool:
+def _are_rows(result: Tensor, x: Tensor, memory: bool) -> bool:
     """Ask whether a result is one row for each token; a square is of weights.
 
     Args:
@@ -241,7 +263,7 @@ def _are_rows(result: Any, x: Tensor, memory: bool) -> bool:
         x: The tokens.
         memory: Whether other tokens, of another number, were handed over.
     """
-    if not isinstance(result, Tensor) or result.ndim != 3 or not result.requires_grad:
+    if result.ndim != 3:
         return False
     if memory:
         return result.shape[2] == x.shape[2]
