@@ -14,7 +14,13 @@ from headway.checks.core.errors import describe, theirs
 from headway.checks.core.signature import Target
 from headway.checks.core.tolerance import largest, max_difference
 from headway.checks.model.model_calls import LastOnlyError, ModelCall, possible_calls
-from headway.checks.model.model_subject import ModelOptions, ModelSubject, config_value
+from headway.checks.model.model_subject import (
+    ModelOptions,
+    ModelSubject,
+    config_value,
+    positions_behind_padding,
+    table_with_padding,
+)
 from headway.checks.model.source_and_target import takes_a_source
 from headway.checks.model.visible_weights import copy_as, make_visible
 
@@ -23,7 +29,7 @@ _CONTEXT = (
     "max_seq_length max_sequence_length sequence_len seq_len"
 )
 _OF_BOTH_SIDES = re.compile(
-    r"MaskedLM|MLM|bert(?!.*(LMHead|causal|decod|gen))", re.IGNORECASE
+    r"MaskedLM|MLM|XLNet|bert(?!.*(LMHead|causal|decod|gen))", re.IGNORECASE
 )
 _LAYOUTS = ("batch first", "time first")
 _LENGTHS = (11, 7, 5, 3, 2)
@@ -157,6 +163,9 @@ def _candidate_subjects(
 
 
 def _context(target: Target) -> int | None:
+    table = table_with_padding(target)
+    if table is not None and (behind := positions_behind_padding(table)) > 1:
+        return behind
     for name in _CONTEXT.split():
         value = config_value(target, name)
         if isinstance(value, int) and value > 1:

@@ -12,6 +12,7 @@ from headway.checks.core.errors import at_the_border
 from headway.checks.core.limit import limited
 from headway.checks.core.signature import CallOption, Target, arguments
 from headway.checks.model.source_and_target import (
+    SOURCES,
     calls_with_a_source,
     needed_arguments,
 )
@@ -29,6 +30,12 @@ _NAMES = {
     "kv_caches cache caches cache_params mems",
     "keep": "use_cache",
     "start": "start_pos start_position position_offset offset",
+}
+# Of a decoder that has an encoder beside it.
+_OF_DECODER = {
+    "mask": "decoder_attention_mask",
+    "past": "past_key_values",
+    "keep": "use_cache",
 }
 
 
@@ -85,6 +92,8 @@ def possible_calls(
 
 
 def _common_calls(target: Target, named: Mapping[str, str]) -> Iterator[ModelCall]:
+    if "decoder_input_ids" in arguments(target):
+        yield _of_decoder(target, named)
     names = {**argument_names(target), **named}
     blanks = _blanks(target, names)
 
@@ -100,6 +109,24 @@ def _common_calls(target: Target, named: Mapping[str, str]) -> Iterator[ModelCal
         yield ModelCall(text, invoke, names, with_targets=True)
     for text in calls_with_a_source(target):
         yield replace(_of_expression(text), must_hide=True)
+
+
+def _of_decoder(target: Target, named: Mapping[str, str]) -> ModelCall:
+    """Ask the decoder of a model that writes one text where it has read another.
+
+    Without ids for its decoder it takes those of the source, moved by one place.
+    """
+    known = arguments(target)
+    names = {role: name for role, name in _OF_DECODER.items() if name in known}
+
+    @at_the_border
+    def invoke(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
+        by_name = {{**names, **named}[role]: value for role, value in extra.items()}
+        source = ids.new_full((len(ids), 4), 3)
+        return m(source, decoder_input_ids=ids, **by_name)
+
+    text = f"m({SOURCES[0]}, decoder_input_ids=ids)"
+    return ModelCall(text, invoke, {**names, **named})
 
 
 def argument_names(target: Target) -> dict[str, str]:

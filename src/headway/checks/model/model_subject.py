@@ -118,6 +118,12 @@ class ModelSubject:
         return usual if len(usual) > 1 else every
 
     @property
+    def first_position(self) -> int:
+        """The number that the model gives to the first position of a text."""
+        table = table_with_padding(self.target)
+        return 0 if table is None else int(table.padding_idx or 0) + 1
+
+    @property
     def pad(self) -> int:
         """The id that stands where a text has no token."""
         value = config_value(self.target, "pad_token_id")
@@ -148,6 +154,24 @@ class ModelSubject:
     def in_training(self, dropout: float) -> "ModelSubject":
         """Copy it in training mode, with this rate of dropout everywhere."""
         return self.with_dropout(dropout).changed(nn.Module.train)
+
+
+def table_with_padding(target: Target) -> nn.Embedding | None:
+    """Find a table of positions of which one is that of padding.
+
+    RoBERTa and its kin count from there on, and name the whole table in their sizes.
+    """
+    parts = target.named_modules() if isinstance(target, nn.Module) else ()
+    for path, part in parts:
+        told = "position" in path.rpartition(".")[2]
+        if told and isinstance(part, nn.Embedding) and part.padding_idx is not None:
+            return part
+    return None
+
+
+def positions_behind_padding(table: nn.Embedding) -> int:
+    """Give how many positions texts have in a table of which one is that of padding."""
+    return table.num_embeddings - int(table.padding_idx or 0) - 1
 
 
 def config_value(target: object, name: str) -> Any:

@@ -13,7 +13,7 @@ _TARGET = re.compile(
 _OF_TARGET = re.compile(r"trg|tgt|dec|target|look|causal|future")
 # A source of four tokens: where texts come first, and where tokens do. The first ids
 # often have a meaning of their own.
-_SOURCES = "ids.new_full((len(ids), 4), 3)", "ids.new_full((4, ids.shape[1]), 3)"
+SOURCES = "ids.new_full((len(ids), 4), 3)", "ids.new_full((4, ids.shape[1]), 3)"
 _LENGTHS = "ids.shape[1]", "len(ids)"
 _AHEAD = (
     "torch.ones(1, {n}, {n}).tril().bool()",
@@ -54,7 +54,7 @@ def calls_with_a_source(target: Target) -> Iterator[str]:
         return
     of_source = [name for name in needed if name not in hiding]
     in_order = [*known][:2] == [first, second]
-    for source, n in zip(_SOURCES, _LENGTHS, strict=True):
+    for source, n in zip(SOURCES, _LENGTHS, strict=True):
         forms = [form.format(n=n) for form in _AHEAD if hiding]
         if not any(name in needed for name in hiding):
             forms.insert(0, "None")

@@ -18,7 +18,7 @@ from headway.checks.core.tolerance import max_difference
 _DECAY = re.compile(r"decay|retention", re.IGNORECASE)
 _KEYS = re.compile(r"(^|[._])(mem(ory)?|null|register|prefix|persistent)(_|\.|$)")
 _LONGER = (64, 256, 1024)  # tokens
-_RESTS = 0.85  # of a change where texts were a quarter as long; keys beside them make it 0.25
+_RESTS = 0.85  # of a change, where texts were a quarter as long
 _TOO_FEW = "selected index k out of range"  # topk says it; another property tells it
 
 

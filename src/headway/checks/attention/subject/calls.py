@@ -247,9 +247,10 @@ def possible_calls(
     if option is not None:
         text, invoke, takes_tokens = _from_option(option)
         if takes_tokens:
-            turned = isinstance(option, str) and _TURNED.search(option)
-            turned = turned if layout is None else None
-            yield Call(text, invoke, None, time_first and not turned)
+            # A function does what it says; so does an expression that turns axes.
+            as_told = not isinstance(option, str) or _TURNED.search(option)
+            turned = time_first and not (as_told and layout is None)
+            yield Call(text, invoke, None, turned)
         else:
             yield from _of_three(Call(text, invoke), target, num_heads, layout)
         return

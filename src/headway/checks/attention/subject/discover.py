@@ -87,9 +87,8 @@ class _Budget:
 
 
 def _discover(target: Target, options: Options) -> Subject:
-    target = what_is_called(target)
+    target = uncompiled(what_is_called(target))
     _refuse_numbers(options)
-    target = uncompiled(target)
     name = name_of(target)
     refuse_empty(target, name)
     failures: list[Failure] = []
@@ -430,7 +429,7 @@ def _with_axes_in_order(subject: Subject) -> Subject:
     """Put tokens before heads, or before texts, if that is where the code has them."""
     packing = subject.call.packing
     told = subject.options.call or subject.options.layout
-    if packing is None and told is None and subject.call.time_first:
+    if packing is None and subject.options.layout is None and subject.call.time_first:
         return _with_texts_first(subject)
     if packing is None or told is not None or packing.axes == 2:
         return subject

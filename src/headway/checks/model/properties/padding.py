@@ -51,7 +51,8 @@ def left(evidence: ModelEvidence) -> Outcome:
     plain = subject(ids, **extra)
     worst = _apart(evidence, plain, real)
     if "positions" in subject.call.names:
-        extra["positions"] = (real.long().cumsum(-1) - 1).clamp(min=0)
+        places = (real.long().cumsum(-1) - 1).clamp(min=0)
+        extra["positions"] = subject.first_position + places
         plain = subject(ids, **extra)
         worst = _apart(evidence, plain, real)
     if worst > logits_tolerance(plain):
@@ -170,7 +171,7 @@ def _ways(evidence: ModelEvidence, sizes: list[int]) -> Iterator[_Way]:
     begin: dict[str, Any] = {"keep": False} if "keep" in names else {}
     if "positions" in names:
         ranges = [torch.arange(n, device=device) for n in sizes]
-        begin["positions"] = torch.cat(ranges)[None]
+        begin["positions"] = subject.first_position + torch.cat(ranges)[None]
     which = torch.repeat_interleave(torch.tensor(sizes)).to(device)[None]
     if "documents" in names:
         extra = {"documents": which, **begin}

@@ -27,6 +27,8 @@ def every_cut(evidence: ModelEvidence) -> Outcome:
     """Ask that a text in pieces gets what it gets at once, however it is cut."""
     protocol, reason, breaks = evidence.protocol
     options = evidence.subject.options
+    if not evidence.subject.causal and options.cached is None and not options.caches:
+        return not_applicable("It sees both sides, so each piece changes those before.")
     if protocol is None:
         if options.caches:
             return failed(f"{reason} Declared: caches=True.")
@@ -164,6 +166,7 @@ def _are_at(
     ]
     ids = evidence.ids
     positions = torch.cat(places).to(ids.device).expand(len(ids), -1)
+    positions = evidence.subject.first_position + positions
     with suppress_theirs():  # such as one beyond a table
         told = evidence.subject(ids, positions=positions)
         return max_difference(told, rows) <= evidence.tolerance
