@@ -16,7 +16,7 @@ from headway.checks.model.properties import PROPERTIES as OF_MODELS
 _OF_CONSTRUCTORS = ("d_in", "num_heads", "scale", "normalize", "rotary_base", "window")
 _OF_ATTENTION = ("weights",)
 _OF_THE_EQUATION = ("strict",)  # which a model is not compared with
-_OF_A_MODEL = ("mask", "positions", "compile")
+_OF_A_MODEL = ("mask", "positions", "compile", "memory")
 
 
 def is_model(code: Callable[..., Any], options: Mapping[str, Any]) -> bool:

@@ -39,6 +39,7 @@ _OF_MODELS = {
     "mask": ("--mask-argument", "NAME", "which of its arguments marks padding"),
     "positions": ("--positions-argument", "NAME", "which one gives positions"),
     "compile": ("--compile", "BACKEND", "compile it as well, such as with inductor"),
+    "memory": ("--memory-limit", "GB", "gigabytes that it may take"),
 }
 # How a target is told that could not be checked, in a format that is one document.
 _OF_ERRORS = {
@@ -285,7 +286,8 @@ def _add_designs_and_formats(one: argparse.ArgumentParser) -> None:
     one.add_argument("--cached", help='how to call it with a cache: "m(x, past)"')
     for name, (option, shown, words) in _OF_MODELS.items():
         words = f"for a whole model: {words}"
-        one.add_argument(option, dest=name, metavar=shown, help=words)
+        kind = float if name == "memory" else str
+        one.add_argument(option, dest=name, metavar=shown, help=words, type=kind)
     one.add_argument(
         "--expect",
         action="append",

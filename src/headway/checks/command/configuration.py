@@ -35,6 +35,7 @@ _KEYS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "mask": ((str,), "a string"),
     "positions": ((str,), "a string"),
     "compile": ((bool, str), "true, false or the name of a backend"),
+    "memory": ((int, float), "a number of gigabytes"),
     "expected": ((dict,), "a table of reasons"),
     "only": ((list,), "a list of ids of properties"),
     "skip": ((list,), "a list of ids of properties"),

@@ -85,9 +85,20 @@ def is_causal(target: Target) -> bool | None:
         return True
     optional = {name for name in arguments(target) if re.search("causal|mask", name)}
     optional |= {name for name in optional_flags(target) if _CAUSAL.search(name)}
-    if not optional and any(_CAUSAL.search(name) for name in used_names(target)):
+    used = used_names(target) - _left_empty(target)
+    if not optional and any(_CAUSAL.search(name) for name in used):
         return True
     return True if _CAUSAL.search(_class_names(target)) else None
+
+
+def _left_empty(target: Target) -> set[str]:
+    """Collect the attributes that are `None`, such as a mask that was not asked for."""
+    return {
+        name
+        for part in parts(target)
+        for name, value in (_kept(part) if isinstance(part, nn.Module) else ())
+        if value is None
+    }
 
 
 def _flags(target: Target) -> Iterator[bool]:

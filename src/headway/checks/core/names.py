@@ -79,6 +79,10 @@ def _functions(part: Any) -> Iterator[FunctionType]:
     if isinstance(part, FunctionType):
         yield part
         return
+    for held in vars(part).values() if hasattr(part, "__dict__") else ():
+        function = held.func if isinstance(held, functools.partial) else held
+        if isinstance(function, FunctionType) and _is_of_the_file(function, type(part)):
+            yield function
     for kind in itertools.takewhile(_is_written_by_the_reader, type(part).__mro__):
         for method in vars(kind).values():
             function = unwrapped(method)
@@ -93,6 +97,10 @@ def _called(function: FunctionType) -> Iterator[FunctionType]:
         other = unwrapped(space.get(name))
         if isinstance(other, FunctionType) and other.__globals__ is space:
             yield other
+
+
+def _is_of_the_file(function: FunctionType, kind: type) -> bool:
+    return function.__module__ == kind.__module__
 
 
 def _is_written_by_the_reader(kind: type) -> bool:

@@ -1,6 +1,7 @@
 """What a property is, and the row of a report that it becomes."""
 
 import math
+import re
 from collections.abc import Callable
 from typing import Generic, Literal, NamedTuple, TypeVar
 
@@ -9,6 +10,8 @@ from headway.checks.core.errors import describe, theirs
 from headway.checks.core.outcome import Outcome, failed, not_applicable
 from headway.checks.core.report import Row
 
+# What a library says of numbers of two types, as where code makes some in 32 bits.
+OF_TYPES = re.compile("the same dtype|expected scalar type|expected .* but found .*oat")
 _NO_KERNEL = "No available kernel"  # of PyTorch, where a caller has named one
 E = TypeVar("E")  # the evidence of attention, or of a model
 Trouble = Literal["random", "not finite", "leaking"]
@@ -46,6 +49,8 @@ def row_of(asked: Property[E], ask: Callable[[], Outcome]) -> Row:
         outcome = failed(f"It raised {describe(raised)}.")
         if _NO_KERNEL in str(raised):
             outcome = not_applicable("PyTorch has no kernel for it on this device.")
+        if OF_TYPES.search(str(raised)):
+            outcome = not_applicable(f"In this type it raised {describe(raised)}.")
     figure = outcome.figure
     if figure is not None and not math.isfinite(figure):
         figure = None

@@ -11,8 +11,10 @@ from headway.checks.core import intent
 from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.copies import refuse_empty, uncompiled
 from headway.checks.core.errors import describe, theirs
+from headway.checks.core.progress import tell
 from headway.checks.core.signature import Target
 from headway.checks.core.tolerance import largest, max_difference
+from headway.checks.model.memory import told_of_memory, types_that_fit
 from headway.checks.model.model_calls import LastOnlyError, ModelCall, possible_calls
 from headway.checks.model.model_subject import (
     ModelOptions,
@@ -31,6 +33,7 @@ _CONTEXT = (
 _OF_BOTH_SIDES = re.compile(
     r"MaskedLM|MLM|XLNet|bert(?!.*(LMHead|causal|decod|gen))", re.IGNORECASE
 )
+_POSITIONS = re.compile(r"^w?pos(ition(al)?)?(_?(emb|enc)|$)|^wpe$", re.IGNORECASE)
 _LAYOUTS = ("batch first", "time first")
 _LENGTHS = (11, 7, 5, 3, 2)
 _APART = 0.05  # of the largest logit; rounding in 32 bits is a thousandth of that
@@ -49,7 +52,9 @@ def discover_model(target: Target, options: ModelOptions) -> ModelSubject:
     vocab_size = _vocabulary(target, name, options)
     errors: list[str] = []
     sees_all: ModelSubject | None = None
-    for dtype in (torch.float64, torch.float32):
+    for dtype in types_that_fit(target, name, options.memory):
+        if told := told_of_memory(target, dtype):
+            tell(f"which takes {told}")
         try:
             copied = copy_as(target, dtype)
         except theirs() as raised:
@@ -166,11 +171,23 @@ def _context(target: Target) -> int | None:
     table = table_with_padding(target)
     if table is not None and (behind := positions_behind_padding(table)) > 1:
         return behind
+    rows = _rows_of_positions(target)
     for name in _CONTEXT.split():
         value = config_value(target, name)
         if isinstance(value, int) and value > 1:
-            return value
-    return intent.context_length(target)
+            return min(value, rows or value)
+    return intent.context_length(target) or rows
+
+
+def _rows_of_positions(target: Target) -> int | None:
+    """Give how many positions a table of embeddings has, if one has such a name."""
+    parts = target.named_modules() if isinstance(target, nn.Module) else ()
+    rows = [
+        part.num_embeddings
+        for path, part in parts
+        if isinstance(part, nn.Embedding) and _POSITIONS.search(path.rpartition(".")[2])
+    ]
+    return min(rows, default=None)
 
 
 def _with_working_length(subject: ModelSubject) -> ModelSubject | str:

@@ -31,6 +31,7 @@ class ModelOptions:
     caches: bool | None = None
     layout: str | None = None
     masks: Mapping[str, str] | Literal["none"] | None = None
+    memory: float | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from headway.checks.core.report import Fact, Origin, Report
 from headway.checks.core.settings import isolated_settings
 from headway.checks.core.signature import CallOption
 from headway.checks.model.discover_model import discover_model
+from headway.checks.model.memory import told_of_memory
 from headway.checks.model.model_evidence import ModelEvidence
 from headway.checks.model.model_subject import ModelOptions
 from headway.checks.model.properties import PROPERTIES
@@ -30,6 +31,7 @@ def check_model(
     mask: str | None = None,
     positions: str | None = None,
     compile: bool | str = False,
+    memory: float | None = None,
     facts: Mapping[str, Any] | None = None,
     expected: Mapping[str, str] | None = None,
     only: Collection[str] | None = None,
@@ -37,11 +39,12 @@ def check_model(
 ) -> Report:
     """Ask of any language model what must hold of one: token ids in, logits out.
 
-    It works on copies, in 64 bits where the model can. Weights that are zero, or too
-    small to show anything, are drawn anew in the copy; the original stays as it is.
-    What is not declared is guessed or measured, and the report says which. What the
-    caller has set, such as `no_grad`, is set aside; checks in several threads wait for
-    each other.
+    It works on copies, in 64 bits where the model can and has no more than 50 million
+    numbers, else in 32 bits, or in its own 16 where only these fit into memory.
+    Weights that are zero, or too small to show anything, are drawn anew in the copy;
+    the original stays as it is. What is not declared is guessed or measured, and the
+    report says which. What the caller has set, such as `no_grad`, is set aside; checks
+    in several threads wait for each other.
 
     A model that reads one text and writes another is known by the name of its second
     argument, such as `tgt`: it gets a source of four tokens, and a mask of the target
@@ -64,6 +67,9 @@ def check_model(
         mask: The name of the argument that tells padding, if it is no common one.
         positions: The name of the argument that tells positions, likewise.
         compile: Whether to compile it, too; a string names the backend.
+        memory: How many gigabytes may be used on the device of the model, all that are
+            free if it is not given. Five copies must fit; if they do in no type, an
+            error says what they take, before anything is copied.
         facts: Any of `vocab_size`, `context_length`, `causal`, `call` and `cached`, and
             of `layout`, `masks` and `caches`, by name; a keyword of the same name goes
             before. The author of a class declares them once as its `attention_facts`.
@@ -78,8 +84,9 @@ def check_model(
         A report: one row for each property.
 
     Raises:
-        ValueError: If the model cannot be called, `expected`, `only` or `skip` name a
-            property that there is not, none is left to ask, or a fact is not known.
+        ValueError: If the model cannot be called or does not fit into memory,
+            `expected`, `only` or `skip` name a property that there is not, none is left
+            to ask, or a fact is not known.
 
     Examples:
         >>> from headway import small_gpt
@@ -97,7 +104,7 @@ def check_model(
     }
     declarations = declared(model, facts, keywords, OF_MODELS)
     options = ModelOptions(
-        **declarations, mask=mask, positions=positions, compile=compile
+        **declarations, mask=mask, positions=positions, compile=compile, memory=memory
     )
     with isolated_settings():
         evidence = ModelEvidence(steady(discover_model(model, options)))
@@ -130,6 +137,8 @@ def _facts(evidence: ModelEvidence) -> dict[str, Fact]:
         ),
         "type": Fact(f"{subject.dtype} on {subject.device}".removeprefix("torch.")),
     }
+    if told := told_of_memory(subject.target, subject.dtype):
+        found["memory"] = Fact(told)
     form = evidence.masking.form if evidence.finite else None
     if form is not None:
         said = f"{subject.call.names['mask']}, {form.meaning}"

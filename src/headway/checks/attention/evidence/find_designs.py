@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from headway.checks.attention.evidence.apart import InGroup
 from headway.checks.attention.evidence.design import Buckets, Design, Rotation
 from headway.checks.attention.evidence.held_values import held_values
-from headway.checks.attention.evidence.influence import window_size
+from headway.checks.attention.evidence.influence import side_of_window, window_size
 from headway.checks.attention.evidence.tables import (
     Angles,
     tables_in_use,
@@ -391,6 +391,8 @@ def _declared_sinks(module: nn.Module, name: str, heads: int) -> Features:
 def _windows(known: _Known) -> Iterator[Features]:
     told = known.subject.options.window
     if told == "none" or isinstance(known.subject.call.invoke, InGroup):
+        return
+    if side_of_window(known.visible) is not None and not known.subject.options.causal:
         return
     measured = window_size(known.visible)
     for size, source in ((told, "window"), *_named_windows(known)):

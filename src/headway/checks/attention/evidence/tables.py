@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch._C._functorch import is_functorch_wrapped_tensor
 from torch.overrides import TorchFunctionMode
 
 from headway.checks.attention.subject import Subject
@@ -121,7 +122,8 @@ class _Watch(TorchFunctionMode):
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:
-    if type(value) in (Tensor, nn.Parameter):  # those of a compiler have no numbers
+    # Those of a compiler have no numbers, nor have those of vmap.
+    if type(value) in (Tensor, nn.Parameter) and not is_functorch_wrapped_tensor(value):
         yield value
     elif isinstance(value, (tuple, list)):
         for one in value:

@@ -20,10 +20,12 @@ from headway.checks.attention.subject.cross_calls import (
     names_another_text,
 )
 from headway.checks.core.errors import suppress_theirs
+from headway.checks.core.names import read_names
 from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.core.signature import arguments
 from headway.checks.core.tolerance import max_difference, tolerance
 
+_FOURIER = {"fft", "rfft", "ifft", "irfft"}
 _OF_ONE_TEXT = "It hides the future, so queries and keys are of the same text."
 
 
@@ -32,6 +34,8 @@ def others(evidence: Evidence) -> Outcome:
     cross = evidence.cross_queries
     if cross is None:
         return not_applicable("It takes no other tokens for keys and values.")
+    if _FOURIER & read_names(evidence.subject.target):
+        return not_applicable("It compares two texts along their length, by an FFT.")
     beside = evidence.subject.call.filling.memory
     told = beside or names_another_text(evidence.subject)
     if evidence.causal and (cross.error or not told):
@@ -60,7 +64,8 @@ def _raised(evidence: Evidence) -> Outcome:
     cross = evidence.cross_queries
     assert cross is not None  # noqa: S101  # for the types alone
     T, S = evidence.subject.T, cross.y.shape[1]
-    guessed = evidence.subject.call.must_convince
+    call = evidence.subject.call
+    guessed = call.must_convince or "x[..., :" in call.text  # features, such as places
     if not cross.as_many or evidence.positions or evidence.one_length or guessed:
         return not_applicable(
             f"With other tokens for keys and values it raised {cross.error}."

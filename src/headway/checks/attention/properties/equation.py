@@ -13,6 +13,7 @@ from headway.checks.attention.evidence.find_designs import (
     ANGLES_IN_USE,
     standard_slopes,
 )
+from headway.checks.attention.evidence.influence import side_of_window
 from headway.checks.attention.evidence.norms import fault_of_norms
 from headway.checks.attention.evidence.tables import lengths_differ
 from headway.checks.attention.evidence.weights import Projections
@@ -49,7 +50,7 @@ _SLOPES = re.compile("alibi|slope", re.IGNORECASE)
 _BESIDES = re.compile(
     r"(leaky_|p)?relu6?|elu|selu|gelu|silu|swish|softplus|tanh|feature_map|phi"
     r"|activation(_fn)?|act(_fn)?|nonlinearity|normalize|(rms|layer|group)_?norm"
-    r"|topk|kthvalue|projection_matrix|softmax_kernel|nb_features|(num_)?landmarks",
+    r"|topk|kthvalue|cumsum|i?r?fft|pinv|projection_matrix|softmax_kernel|nb_features|(num_)?landmarks",
     re.IGNORECASE,
 )
 
@@ -343,6 +344,9 @@ def _beyond_the_equation(evidence: Evidence) -> str:
     if evidence.subject.is_pooled:
         return "It gives one row for each text, and the equation one for each token."
     weights, design = evidence.weights, evidence.designs[0]
+    side = side_of_window(evidence.visible)
+    if side is not None and not evidence.causal:
+        return f"A row sees {side} tokens on both sides, and the equation all of them."
     if evidence.window and design.window is None:
         return "A window is inside, which the equation does not have."
     if evidence.positions and design.rotation is None and design.bias is None:

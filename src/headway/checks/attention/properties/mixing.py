@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from headway.checks.attention.evidence import Evidence
+from headway.checks.attention.evidence.influence import side_of_window
 from headway.checks.attention.evidence.positions import order_matters
 from headway.checks.attention.evidence.tables import computes_angles
 from headway.checks.attention.subject import Subject
@@ -15,7 +16,7 @@ from headway.checks.core.names import used_names
 from headway.checks.core.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.core.tolerance import max_difference
 
-_DECAY = re.compile(r"decay|retention", re.IGNORECASE)
+_DECAY = re.compile(r"decay|retention|forget|logsigmoid|^i?r?fft$", re.IGNORECASE)
 _KEYS = re.compile(r"(^|[._])(mem(ory)?|null|register|prefix|persistent)(_|\.|$)")
 _LONGER = (64, 256, 1024)  # tokens
 _RESTS = 0.85  # of a change, where texts were a quarter as long
@@ -53,7 +54,8 @@ def order(evidence: Evidence) -> Outcome:
         return passed(
             "The order of the tokens that a row sees does not matter.", places.order
         )
-    if evidence.positions or evidence.window:
+    sides = side_of_window(evidence.visible) is not None and not evidence.causal
+    if evidence.positions or evidence.window or sides:
         return not_applicable("Positions are inside, so the order matters.")
     if decay := _decay(evidence):
         return not_applicable(f"It has {decay}, so the order matters.")
@@ -132,6 +134,9 @@ def _depends_on_number(evidence: Evidence, subject: Subject) -> float:
 
 def _decay(evidence: Evidence) -> str:
     """Name what makes tokens count less the farther they are, if a name tells of it."""
+    for part in _parts(evidence.subject.module):
+        if isinstance(part[1], nn.RNNBase):
+            return type(part[1]).__name__
     used = used_names(evidence.subject.target)
     return min((one for one in used if _DECAY.search(one)), default="")
 

@@ -143,7 +143,11 @@ def dropout(evidence: Evidence) -> Outcome:
     if _has_mean(means, mean, evidence.tolerance) or _has_mean(
         _means_apart(dropping, drawn, count, copies), mean, evidence.tolerance
     ):
-        if not others and not _has_mean_if_loud(subject, drawn, count // 2, copies):
+        if not (
+            others
+            or _bends(subject, x)
+            or _has_mean_if_loud(subject, drawn, count // 2, copies)
+        ):
             return failed(
                 "With large tokens, the mean of many draws in training is not the "
                 "answer of eval: dropout acts on scores as well, before the softmax.",

@@ -8,6 +8,7 @@ from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.held_values import held_values
 from headway.checks.core.errors import describe, suppress_theirs, theirs
 from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
+from headway.checks.core.property import OF_TYPES
 from headway.checks.core.tolerance import max_difference, tolerance
 
 _LONG = 600  # more than eight bits can count, and than the contexts of old models
@@ -34,7 +35,7 @@ def sizes(evidence: Evidence) -> Outcome:
                     f"It takes {most} texts at once: with {B} it raised "
                     f"{describe(raised)}."
                 )
-            if _ONE_NUMBER in str(raised):
+            if _ONE_NUMBER in str(raised) or OF_TYPES.search(str(raised)):
                 continue  # a norm over tokens has one number, and refuses it
             shape = (B, t, subject.d_in)
             if _TOO_FEW in str(raised) and (least := _least(evidence)) > t:

@@ -29,6 +29,7 @@ from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.errors import at_the_border
 from headway.checks.core.limit import limited
 from headway.checks.core.signature import CallOption, Target, arguments, unpacked
+from headway.checks.core.source import body_of
 
 _ROLES = (
     {"q", "query", "queries", "qs", "xq"},
@@ -405,7 +406,8 @@ def _names_texts_first(target: Target) -> bool:
 
 def _sizes_by_name(target: Target) -> list[str]:
     """List the names that the first sizes get, in the code or in attention inside."""
-    if found := unpacked(target, called=True):
+    found = unpacked(target, called=True)
+    if any(one.search(name) for one in (_TOKENS, _TEXTS) for name in found[:2]):
         return found
     for part in target.modules() if isinstance(target, nn.Module) else ():
         if _ATTENTION.search(type(part).__name__) and (
@@ -506,7 +508,18 @@ def attends_twice(target: Target) -> bool:
         told = f"{path.rpartition('.')[2]} {type(part).__name__}"
         if path and _ATTENTION.search(told) and has_parts and not inside:
             found += [path] if not isinstance(part, nn.ModuleList) else []
-    return len(found) > 1
+    return len(found) > 1 or any(_is_called_twice(target, one) for one in found)
+
+
+def _is_called_twice(target: Target, path: str) -> bool:
+    """Ask whether a module calls a part of itself from two places of its code."""
+    body = body_of(type(target).forward) if isinstance(target, nn.Module) else None
+    calls = [
+        ast.unparse(node.func)
+        for node in (ast.walk(body) if body is not None else ())
+        if isinstance(node, ast.Call)
+    ]
+    return calls.count(f"self.{path}") > 1
 
 
 def _is_needed(parameter: Parameter) -> bool:

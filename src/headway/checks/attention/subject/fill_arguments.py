@@ -365,12 +365,18 @@ _OF_ANY = Family(  # masks of however many tokens
     (
         _NONE,
         *(
-            _same(partial(_mask, number, "1, 1", torch.bool), None, meaning)
-            for number, meaning in ((1, "ones (1, 1)"), (0, "zeros (1, 1)"))
+            _same(
+                partial(_mask, number, shape, torch.bool),
+                None,
+                f"{'ones' if number else 'zeros'} ({shape})",
+            )
+            for shape, number in itertools.product(("1, 1", "1, 1, 1"), (1, 0))
         ),
     ),
     "rows",
 )
+# Masks of a decoder's own tokens, by their names.
+_OWN = re.compile(r"tgt|trg|target|self|first|dec", re.IGNORECASE)
 _MOST = 150  # ways to fill in all needed arguments
 
 # What is tried where names tell too little: it must convince.
@@ -449,7 +455,8 @@ def fillings(names: Sequence[str], memory: str = "") -> Iterator[Filling]:
         sides = {"H", "W", "h", "w", *_FRAMES} & {*names}
         families |= dict.fromkeys(sides, _IMAGES)
     if memory in families:  # of whose tokens there are more, or fewer
-        families = {n: _OF_ANY if f is _MASKS else f for n, f in families.items()}
+        others = {n for n, f in families.items() if f is _MASKS and not _OWN.search(n)}
+        families |= dict.fromkeys(others, _OF_ANY)
         families[memory] = _MEMORY
     for filling in _of_families(families):
         if memory == "x":  # which stands for the tokens in what is shown

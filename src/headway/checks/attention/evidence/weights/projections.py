@@ -26,6 +26,7 @@ from headway.checks.attention.evidence.weights.shapes import roles_by_shape
 from headway.checks.attention.subject import Subject
 from headway.checks.attention.subject.calls import Packing
 from headway.checks.core import intent
+from headway.checks.core.names import read_names
 
 Three = tuple[Tensor, Tensor, Tensor]
 _MOST_HEADS = 64
@@ -161,6 +162,11 @@ class _Reading:
     certain: bool = True
     part: bool = False
     before: str | None = None
+
+    @functools.cached_property
+    def takes_means(self) -> bool:
+        """Whether the code takes a mean of something when it is called."""
+        return "mean" in read_names(self.subject.target)
 
     @property
     def names(self) -> str:
@@ -301,18 +307,23 @@ def _with_heads(
             found = Projections(*three, out, given, heads, reading.names, certain)
             yield found
             if heads > 1:
-                yield from _averaged(found)
+                yield from _averaged(found, shared=reading.takes_means)
             if any_order and heads > 1 and not wide % heads:
                 yield from _relabelled(found, common=common)
 
 
-def _averaged(found: Projections) -> Iterator[Projections]:
+def _averaged(found: Projections, *, shared: bool) -> Iterator[Projections]:
     """Let all heads have the same values, and the mean of what they find go on.
 
     So it is where heads have keys of their own, and there are values for one head.
+
+    Args:
+        found: The weights.
+        shared: Whether values that are as wide as all heads may be those of each.
     """
-    wide, heads = found.query.shape[0], found.heads
-    if found.key.shape[0] != wide or found.value.shape[0] * heads != wide:
+    wide, heads, values = found.query.shape[0], found.heads, found.value.shape[0]
+    of_one = values * heads == wide or (shared and values == wide)
+    if found.key.shape[0] != wide or not of_one:
         return
     biases = {
         name: bias.repeat(heads) if name == "value" else bias
