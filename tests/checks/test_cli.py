@@ -431,7 +431,7 @@ def test_the_format_for_github_stands_at_the_class(
     assert error.startswith(
         f"{at}equals the equation [equation]::It is exactly what comes"
     )
-    assert error.endswith(" What follows: [leak] [earlier-rows].")
+    assert " What follows: [leak] [earlier-rows]. In a terminal: headway " in error
     assert re.fullmatch(r"leaks: \d+ passed, 3 failed, \d+ not applicable", last)
 
 
@@ -447,6 +447,21 @@ def test_the_short_form_of_json_is_the_long_one(folder: Path, capsys: Output) ->
     short = capsys.readouterr().out
     assert run("mine.py:built", "--format", "json") == 0
     assert capsys.readouterr().out == short
+
+
+@pytest.mark.parametrize("form", ["json", "junit", "sarif"])
+def test_what_an_option_lacks_is_told_in_one_document(
+    form: str, folder: Path, capsys: Output
+) -> None:
+    assert run("mine.py:built", "--update-baseline", "--format", form) == 2
+    sentence = "baseline must be given with update_baseline; got none."
+    printed = capsys.readouterr()
+    assert printed.err == f"headway check: {sentence}\n"
+    assert sentence in printed.out
+    if form == "junit":
+        assert "<testsuites " in printed.out
+    else:
+        assert json.loads(printed.out)
 
 
 def test_what_is_expected_is_told_with_its_reason(folder: Path, capsys: Output) -> None:
@@ -704,6 +719,43 @@ def test_a_whole_model_is_configured_by_its_vocabulary(
     for words in ([], ["models.py:Model"], ["models.py:Model", "--vocab", "19"]):
         assert run(*words, "--format", "github") == 0
         assert ", 0 failed, 1 expected to fail, " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("limit", "status", "sentence"),
+    [
+        ("3", 0, ""),
+        ("0.5", 0, ""),
+        ("0", 2, "memory must be a positive number of gigabytes; got memory=0.0."),
+        (
+            "1e-6",
+            2,
+            "memory must be 0.0 gigabytes for Model, for 5 copies of 0 million numbers "
+            "in float32; got memory=1e-06.",
+        ),
+    ],
+)
+def test_memory_is_limited(
+    limit: str, status: int, sentence: str, folder: Path, capsys: Output
+) -> None:
+    (folder / "models.py").write_text(MODEL)
+    words = ["models.py:Model", "--vocab", "17", "--only", "leak"]
+    assert run(*words, "--memory-limit", limit) == status
+    told = capsys.readouterr().err
+    assert told == (f"headway check: {sentence}\n" if sentence else "")
+
+
+def test_a_limit_of_memory_is_a_number_and_of_a_model(
+    folder: Path, capsys: Output
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run("mine.py:attend", "--memory-limit", "much")
+    assert ended.value.code == 2
+    assert "--memory-limit: invalid float value: 'much'" in capsys.readouterr().err
+    assert run("mine.py:attend", "--memory-limit", "3") == 2
+    assert (
+        "vocab_size must be given with memory, which is of" in capsys.readouterr().err
+    )
 
 
 MODEL = """

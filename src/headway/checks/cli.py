@@ -81,6 +81,8 @@ def main(arguments: Sequence[str], *, ask: Ask = ask) -> int:
             return _update_baseline(known, requests, ask)
         return _check_all(known, requests, ask)
     except CannotCheckError as error:
+        if to_error := _OF_ERRORS.get(known.format):
+            _print_all(known, [to_error(known.target or "headway check", str(error))])
         return _complain(known, 2, str(error))
     except KeyboardInterrupt:
         return _complain(known, INTERRUPTED, "interrupted.")
@@ -196,13 +198,18 @@ def _check_all(known: argparse.Namespace, requests: Sequence[Request], ask: Ask)
         reports.append(reply.text)
     if not requests and not to_error:
         print(f"No target reaches what has changed since {known.changed_since}.")
+    _print_all(known, reports)
+    return status
+
+
+def _print_all(known: argparse.Namespace, reports: Sequence[str]) -> None:
+    """Print one document of all reports, in a format that is one."""
     if known.format == "json":
         print(join_json(reports, alone=known.target is not None))
     elif known.format == "junit":
         print(junit.join(reports))
     elif known.format == "sarif":
         print(sarif.join(reports))
-    return status
 
 
 def _update_baseline(

@@ -127,6 +127,13 @@ def test_a_file_on_a_drive_is_a_file(folder: Path) -> None:
     assert configured(name) == ConfiguredTarget(name, {"d_in": 3}, {})
 
 
+@pytest.mark.parametrize("memory", [3, 0.5])
+def test_memory_is_a_number_of_gigabytes(memory: float, folder: Path) -> None:
+    file = folder / "pyproject.toml"
+    file.write_text(f'[tool.headway.checks."a.py:A"]\nmemory = {memory}\n')
+    assert configured("a.py:A") == ConfiguredTarget("a.py:A", {"memory": memory}, {})
+
+
 NONE = (
     "target must be given, file.py:Name or package.module:Name, or configured in "
     "pyproject.toml below [tool.headway.checks]; got none."
@@ -176,6 +183,10 @@ TABLE = '[tool.headway.checks."a.py:A"]'
         (
             f"{TABLE}\ncausal = 1",
             "causal must be true or false in HERE; got causal=1.",
+        ),
+        (
+            f'{TABLE}\nmemory = "3 GB"',
+            "memory must be a number of gigabytes in HERE; got memory='3 GB'.",
         ),
         (
             f'{TABLE}\nexpected = ["large-scores"]',

@@ -68,7 +68,7 @@ def test_a_failure_is_an_error_and_a_note_is_a_notice() -> None:
     at = "file=src/a%2Cb.py,line=7,title=Attend%3A "
     assert lines == [
         f"::error {at}large scores [large-scores]::50%25 of it,%0D%0Aor: more. "
-        f"Read {HERE}.",
+        f"Read {HERE}. In a terminal: headway explain large-scores",
         f"::notice {at}a call leaves nothing behind [state]::It keeps attn.",
         f"Attend: {COUNT}",
     ]
@@ -109,7 +109,8 @@ def test_what_follows_from_a_cause_is_told_with_it() -> None:
     report = Report("f", {}, [FOLLOWS[0], CAUSE, FOLLOWS[1], ROWS[3]])
     first, second, last = to_github(report, None).splitlines()
     assert first.endswith(
-        f"[equation]::Nothing is hidden. Read {HERE}. What follows: [leak] [past]."
+        f"[equation]::Nothing is hidden. Read {HERE}. What follows: [leak] [past]. "
+        "In a terminal: headway explain no-mask"
     )
     assert second.startswith("::notice ")
     assert last == "f: 0 passed, 3 failed, 1 note, 0 not applicable"

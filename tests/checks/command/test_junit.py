@@ -39,7 +39,8 @@ def test_what_is_below_a_test_says_how_it_ended() -> None:
     [failure] = failed
     assert (failure.tag, failure.get("message")) == ("failure", "large scores")
     assert failure.text is not None
-    assert failure.text.split() == ROWS[1].advice.split()
+    words = f"{ROWS[1].advice} In a terminal: headway explain large-scores"
+    assert failure.text.split() == words.split()
     assert [(one.tag, one.get("message")) for one in (*not_asked, *expected)] == [
         ("skipped", "It takes none."),
         ("skipped", "No gradient. Expected: known."),

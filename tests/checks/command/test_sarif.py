@@ -36,7 +36,10 @@ def test_failures_and_notes_are_results_of_rules() -> None:
     assert failed == {
         "ruleId": "large-scores",
         "level": "error",
-        "message": {"text": f"Attend: {ROWS[1].advice}"},
+        "message": {
+            "text": f"Attend: {ROWS[1].advice} In a terminal: headway explain "
+            "large-scores"
+        },
         "locations": [
             {
                 "physicalLocation": {
@@ -60,7 +63,8 @@ def test_a_cause_is_one_result() -> None:
     [result] = found["results"]
     assert result["properties"] == {"mistakes": ["no-mask"]}
     assert result["message"]["text"] == (
-        f"f: Nothing is hidden. Read {HERE}. What follows: [leak] [past]."
+        f"f: Nothing is hidden. Read {HERE}. What follows: [leak] [past]. "
+        "In a terminal: headway explain no-mask"
     )
 
 

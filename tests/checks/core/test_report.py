@@ -104,6 +104,7 @@ def test_an_assertion_shows_the_cause_first_too() -> None:
     assert lines[1:] == [
         *str(CAUSE).splitlines(),
         "FAILED  no leak from the future                0.693  [leak] see above",
+        "Read on: headway explain equation",
     ]
 
 
@@ -275,7 +276,8 @@ def test_assert_ok_shows_what_failed_and_no_more() -> None:
     with pytest.raises(AssertionError) as caught:
         MIXED.assert_ok()
     assert str(caught.value) == (
-        f"CausalAttention: 1 passed, 1 failed, 1 not applicable\n{FAILED}"
+        f"CausalAttention: 1 passed, 1 failed, 1 not applicable\n{FAILED}\n"
+        "Read on: headway explain leak"
     )
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from headway.checks.core.report import Report, Row
+from headway.checks.core.report import Report, Row, in_a_terminal, read_on
 
 _COMMANDS = {"failed": "error", "note": "notice"}
 _IDS = 3  # so many fit into a line
@@ -31,7 +31,7 @@ def to_text(report: Report, *, colour: bool) -> str:
     """
     table = report.table(colour=colour)
     failed = [row for row, _ in causes(report) if row.verdict == "failed"]
-    ids = dict.fromkeys(name for row in failed for name in row.mistakes or (row.id,))
+    ids = dict.fromkeys(name for row in failed for name in read_on(row))
     if not ids:
         return table
     return f"{table}\nRead on: headway explain {' '.join([*ids][:_IDS])}"
@@ -78,7 +78,8 @@ def causes(report: Report) -> Iterator[tuple[Row, str]]:
     for row in report.rows:
         if row.id not in folded:
             ids = " ".join(f"[{one}]" for one in follow.get(row.id, ()))
-            yield row, f"{row.advice} What follows: {ids}." if ids else row.advice
+            advice = f"{row.advice} What follows: {ids}." if ids else row.advice
+            yield row, f"{advice}{in_a_terminal(row)}"
 
 
 def join_json(reports: Sequence[str], *, alone: bool) -> str:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as Tree
 
-from headway.checks.core.report import Report, Row
+from headway.checks.core.report import Report, Row, in_a_terminal
 
 # All else that a sentence may quote cannot stand in XML 1.0.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -59,7 +59,8 @@ def _add_test(suite: Tree.Element, target: str, row: Row) -> None:
     test = Tree.SubElement(suite, "testcase", classname=_clean(target), name=row.id)
     advice = _clean(row.advice)
     if row.verdict == "failed":
-        Tree.SubElement(test, "failure", message=_clean(row.name)).text = advice
+        told = f"{advice}{in_a_terminal(row)}"
+        Tree.SubElement(test, "failure", message=_clean(row.name)).text = told
     elif row.verdict in {"expected", "not applicable"}:
         Tree.SubElement(test, "skipped", message=advice)
     elif row.verdict == "note":

@@ -157,10 +157,13 @@ class Report:
         Raises:
             AssertionError: If a property failed.
         """
+        __tracebackhide__ = True  # pytest then shows the test, and not this
         if not self.ok:
             lines = [f"{self.subject}: {self.count()}"]
             for row in _causes_first(self.failed):
                 lines += row._lines(below=True)
+            for row in _causes_first(self.failed)[:1]:
+                lines.append(f"Read on: headway explain {read_on(row)[0]}")
             raise AssertionError("\n".join(lines))
 
     def to_json(self) -> str:
@@ -221,6 +224,19 @@ class Report:
             f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
             f"<tbody>{cells}</tbody></table>"
         )
+
+
+def read_on(row: Row) -> Sequence[str]:
+    """Give the ids by which `headway explain` tells of a failure."""
+    return row.mistakes or (row.id,)
+
+
+def in_a_terminal(row: Row) -> str:
+    """Say what shows the section to read, where no address of it is known."""
+    known = row.section.url is not None
+    if row.verdict != "failed" or row.reason or row.explained_by or known:
+        return ""
+    return f" In a terminal: headway explain {read_on(row)[0]}"
 
 
 def name_causes(rows: Sequence[Row]) -> list[Row]:
