@@ -101,6 +101,17 @@ def test_weights_are_those_of_a_layer() -> None:
         check_attention_or_model(Means(), {"vocab_size": 17, "weights": {"a": "b"}})
 
 
+@pytest.mark.refusal
+def test_memory_is_that_of_a_model() -> None:
+    with refused(
+        "vocab_size must be given with memory, which is of a whole model; got memory=3."
+    ):
+        check_attention_or_model(attend, {"memory": 3})
+    small = {"vocab_size": 17, "memory": 1e-6}
+    with pytest.raises(ValueError, match=r"^memory must be .* got memory=1e-06\.$"):
+        check_attention_or_model(Means(), small)
+
+
 def test_a_model_may_be_expected_to_fail_too() -> None:
     leaks = Means(leaks=True)
     assert not check_model(leaks, vocab_size=17).ok

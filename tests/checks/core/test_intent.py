@@ -17,6 +17,7 @@ from headway.checks.core.intent import (
     has_window,
     is_causal,
     is_triangle,
+    keeps,
     kept_positions,
     named_positions,
     num_heads,
@@ -406,3 +407,39 @@ def test_a_pool_mixes_neighbours() -> None:
 )
 def test_vectors_of_distances_may_be_in_values_too(name: str, expected: bool) -> None:
     assert positions_on_scores(Silent(**{name: nn.Linear(3, 3)})) is expected
+
+
+class Masks(Silent):
+    """A mask is used, if there is one."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x if self.causal_mask is None else x * self.causal_mask
+
+
+def test_a_mask_that_was_not_asked_for_hides_nothing() -> None:
+    assert is_causal(Masks(causal_mask=None)) is None
+    assert is_causal(Masks(causal_mask=SMALL)) is True
+    assert is_causal(Silent(inner=Masks(causal_mask=None))) is None
+    buffered = Masks()
+    buffered.register_buffer("causal_mask", None)
+    assert is_causal(buffered) is None
+    assert is_causal(made("def f(x): return x * causal_mask")) is True
+
+
+@pytest.mark.parametrize(
+    ("target", "kept"),
+    [
+        (Silent(window=T), True),
+        (Silent(inner=Silent(length=T)), True),
+        (Silent(window=T + 1), False),
+        (Silent(window=float(T)), False),
+        (Silent(num_heads=T), False),
+        (Silent(hidden_size=T), False),
+        (Silent(window=(T,)), False),
+        (nn.AvgPool1d(T), False),
+        (silent, False),
+    ],
+)
+def test_a_number_is_kept_that_is_no_width(target: Any, kept: bool) -> None:
+    assert keeps(target, [T, D_IN]) is kept
+    assert not keeps(target, [])

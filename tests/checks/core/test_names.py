@@ -189,3 +189,39 @@ def test_names_that_are_read_are_those_of_functions_beside_too() -> None:
     names = read_names(CallsBeside())
     assert {"plain", "tril", "hidden"} <= names
     assert "linspace" not in names  # where it is made
+
+
+class Holds:
+    """Something that can be called, and calls what it holds."""
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __call__(self, x: Tensor) -> Any:
+        return self.held(x)
+
+
+class Slots:
+    """Its attributes stand in no dictionary."""
+
+    __slots__ = ("held",)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return x.flipud()
+
+
+@pytest.mark.parametrize("held", [plain, functools.partial(plain, scale=3.0)])
+def test_a_function_that_is_held_is_read(held: Callable[..., Any]) -> None:
+    assert {"hidden", "tril"} <= used_names(Holds(held))
+    module = nn.Sequential()
+    module.held = held  # a class of PyTorch, which holds no function of its file
+    assert used_names(module) == set()
+
+
+@pytest.mark.parametrize("held", [F.softmin, functools.partial(F.softmin, dim=1), 3])
+def test_what_is_held_of_other_files_is_not(held: Any) -> None:
+    assert used_names(Holds(held)) == {"held"}
+
+
+def test_what_holds_nothing_is_read_as_well() -> None:
+    assert "flipud" in used_names(Slots())

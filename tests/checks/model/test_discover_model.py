@@ -7,10 +7,12 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks import Fact, check_model
+from headway.checks.model import discover_model as discovering
+from headway.checks.model import memory
 from headway.checks.model.discover_model import discover_model
 from headway.checks.model.model_subject import ModelOptions, ModelSubject
 from headway.checks.model.visible_weights import copy_as
-from tests.checks.model import models, translators
+from tests.checks.model import behind_padding, models, translators
 from tests.checks.model.building import build, sentence, verdicts
 
 
@@ -147,6 +149,13 @@ def test_of_masks_that_are_guessed_one_hides_the_future() -> None:
 
 def test_of_two_vocabularies_the_smaller_one_has_all_ids() -> None:
     assert found(build(translators.HidesByItself)).vocab_size == 37
+    assert found(build(translators.Beside)).vocab_size == 37
+
+
+def test_a_decoder_beside_an_encoder_is_given_a_mask_that_it_needs() -> None:
+    assert "tgt_mask=torch.ones" in found(build(translators.BesideHides)).call.text
+    told = found(build(translators.Beside)).call.text
+    assert told == "m(ids.new_full((len(ids), 4), 3), decoder_input_ids=ids)"
 
 
 def test_time_may_come_first() -> None:
@@ -214,6 +223,7 @@ def test_what_64_bits_change_is_asked_in_32() -> None:
         ("BertDecoder", True),
         ("RemBertForCausalLM", True),
         ("TinyGPT", True),
+        ("TinyXLNetModel", False),
     ],
 )
 def test_a_name_tells_whether_the_future_is_hidden(name: str, causal: bool) -> None:
@@ -222,3 +232,90 @@ def test_a_name_tells_whether_the_future_is_hidden(name: str, causal: bool) -> N
 
     Named.__name__ = name
     assert found(build(Named)).causal is causal
+
+
+def test_the_context_is_what_is_left_behind_padding() -> None:
+    model = build(behind_padding.Padded)
+    model.config = {"max_position_embeddings": models.LONGEST}
+    assert found(model).context_length == models.LONGEST - behind_padding.FIRST
+    assert found(model, context_length=7).context_length == 7
+
+
+def test_padding_that_is_the_last_of_a_table_tells_no_context() -> None:
+    class ReadsAnother(models.Plain):
+        def forward(self, ids: Tensor) -> Tensor:
+            assert self.tokens.padding_idx is None
+            return super().forward(ids)
+
+    model = build(ReadsAnother)
+    last = nn.Embedding(models.LONGEST, 3, padding_idx=models.LONGEST - 1)
+    model.position_embeddings = last
+    assert found(model).context_length == models.LONGEST
+    model.position_embeddings.padding_idx = models.LONGEST - 20
+    assert found(model).context_length == 19
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "configured", "context"),
+    [
+        ("pos_emb", 19, None, 19),
+        ("pos_emb", 19, 1024, 19),
+        ("pos_emb", 19, 13, 13),
+        ("wpe", 19, None, 19),
+        ("position_embeddings", 19, 1024, 19),
+        ("positional_encoding", 19, None, 19),
+        ("pos", 19, None, 19),
+        ("seats", 19, 1024, 1024),
+        ("seats", 19, None, None),
+        ("pos_tags", 19, None, None),
+    ],
+)
+def test_the_context_is_no_longer_than_a_table_of_positions(
+    name: str, rows: int, configured: int | None, context: int | None
+) -> None:
+    model = build(models.Plain)
+    model.add_module(name, nn.Embedding(rows, 3))
+    model.config = {"n_positions": configured}
+    assert found(model).context_length == context
+
+
+def test_of_two_tables_the_shorter_one_counts() -> None:
+    model = build(models.Plain)
+    model.pos_emb, model.wpe = nn.Embedding(23, 3), nn.Embedding(17, 3)
+    assert found(model).context_length == 17
+
+
+def bytes_of(model: nn.Module, each: int) -> float:
+    """Say what five copies take, in gigabytes."""
+    return 5 * each * sum(one.numel() for one in model.parameters()) / 1e9
+
+
+@pytest.mark.parametrize(
+    ("each", "dtype"), [(8, torch.float64), (7, torch.float32), (3, torch.bfloat16)]
+)
+def test_a_model_is_checked_in_a_type_that_fits(each: int, dtype: torch.dtype) -> None:
+    model = build(models.Plain).bfloat16()
+    assert found(model, memory=bytes_of(model, each) * 1.001).dtype == dtype
+
+
+@pytest.mark.refusal
+def test_a_model_that_does_not_fit_is_not_copied() -> None:
+    class Stuck(models.Plain):
+        def __deepcopy__(self, memo: Any) -> Any:
+            raise AssertionError
+
+    with pytest.raises(ValueError, match=r"^memory must be .* got memory=1e-06\.$"):
+        found(build(Stuck), memory=1e-6)
+
+
+def test_what_it_takes_is_told_before_it_is_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps: list[str] = []
+    monkeypatch.setattr(discovering, "tell", steps.append)
+    found(build(models.Plain))
+    assert steps == []
+    monkeypatch.setattr(memory, "_ENOUGH", 1)
+    found(build(models.Plain))
+    [step] = steps
+    assert step.startswith("which takes 0.0 gigabytes at the most: 5 copies of ")

@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 
 from headway.checks.model.model_calls import logits_of, possible_calls, tensors_of
+from tests.checks.model import translators
+from tests.checks.model.building import build
 
 
 def test_logits_are_found_wherever_they_are() -> None:
@@ -39,3 +41,42 @@ def test_arguments_that_are_needed_are_filled_in() -> None:
     call = next(possible_calls(model, None, {}))
     assert call.text == "m(ids, start_pos=0, lengths=None)"
     assert call.names == {"start": "start_pos"}
+
+
+def test_a_decoder_beside_an_encoder_gets_ids_of_its_own() -> None:
+    model = build(translators.Beside)
+    call = next(possible_calls(model, None, {}))
+    assert call.text == "m(ids.new_full((len(ids), 4), 3), decoder_input_ids=ids)"
+    assert not call.must_hide
+    assert call.names == {
+        "mask": "decoder_attention_mask",
+        "past": "past_key_values",
+        "keep": "use_cache",
+    }
+    ids, source = torch.arange(1, 15).view(2, 7), torch.full((2, 4), 3)
+    assert torch.equal(call(model, ids, {}), model(source, decoder_input_ids=ids))
+    logits, kept = call(model, ids, {"keep": True})
+    assert torch.equal(logits, call(model, ids, {}))
+    assert kept.shape == (2, 7, translators.WIDTH)
+    real = torch.tensor([[0, 0, 1, 1, 1, 1, 1]] * 2)
+    masked = call(model, ids, {"mask": real})
+    assert not torch.equal(masked[:, 2:], logits[:, 2:])
+
+
+def test_a_decoder_has_the_arguments_that_it_takes_and_those_that_are_told() -> None:
+    def model(source: Tensor, decoder_input_ids: Any = None, real: Any = None) -> Any:
+        return source, decoder_input_ids, real
+
+    call = next(possible_calls(model, None, {}))
+    assert call.names == {}
+    call = next(possible_calls(model, None, {"mask": "real"}))
+    assert call.names == {"mask": "real"}
+    ids = torch.ones(2, 5, dtype=torch.long)
+    assert call(model, ids, {"mask": 7})[1:] == (ids, 7)
+
+
+def test_a_decoder_that_may_be_given_a_mask_is_right_only_if_it_hides() -> None:
+    calls = [*possible_calls(build(translators.BesideHides), None, {})]
+    assert calls[0].text.endswith("decoder_input_ids=ids)")
+    assert calls[0].must_hide
+    assert "tgt_mask=torch.ones" in calls[-1].text

@@ -6,11 +6,17 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from headway.checks.model.discover_model import discover_model
-from headway.checks.model.model_subject import ModelOptions, ModelSubject, config_value
-from tests.checks.model import models
+from headway.checks.model.model_subject import (
+    ModelOptions,
+    ModelSubject,
+    config_value,
+    positions_behind_padding,
+    table_with_padding,
+)
+from tests.checks.model import behind_padding, models
 from tests.checks.model.building import build
 
 
@@ -58,3 +64,46 @@ def test_all_generators_are_seeded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seeds == []
     replace(subject, device=torch.device("cuda"))(ids, seed=3)
     assert seeds == [3]
+
+
+class Counts(nn.Module):
+    """Positions are counted from that of padding on."""
+
+    def forward(self, table: nn.Embedding, ids: Tensor) -> Tensor:
+        return ids.cumsum(-1) + (table.padding_idx or 0)
+
+
+def table(
+    name: str, padding: int | None, kind: type[nn.Module] = Counts
+) -> nn.Sequential:
+    module = kind()
+    module.add_module(name, nn.Embedding(17, 3, padding))
+    return nn.Sequential(nn.Embedding(19, 3, padding_idx=0), module)
+
+
+def test_positions_begin_behind_that_of_padding() -> None:
+    assert found(build(behind_padding.Padded)).first_position == behind_padding.FIRST
+    assert found(build(models.Padded)).first_position == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "behind"),
+    [
+        (table("position_embeddings", 1), 15),
+        (table("embed_positions", 0), 16),
+        (table("position", 16), 0),
+        (table("position_embeddings", None), None),
+        (table("word_embeddings", 1), None),
+        # Who reads no place of padding counts from zero.
+        (table("position_embeddings", 1, nn.Module), None),
+        (behind_padding.Cached.positions, None),
+    ],
+)
+def test_a_table_of_positions_with_padding(model: Any, behind: int | None) -> None:
+    one = table_with_padding(model)
+    assert (one and positions_behind_padding(one)) == behind
+
+
+def test_padding_may_be_the_first_position() -> None:
+    subject = replace(found(build(models.Plain)), target=table("position", 0))
+    assert subject.first_position == 1

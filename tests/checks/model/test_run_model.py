@@ -9,8 +9,9 @@ from torch import nn
 
 from headway import small_gpt
 from headway.checks import Fact, Report, check_model
+from headway.checks.model import memory
 from headway.checks.model.properties import PROPERTIES, model_facts, model_modes, texts
-from tests.checks.model import models
+from tests.checks.model import behind_padding, models, translators
 from tests.checks.model.building import build, sentence, verdicts
 
 FOLLOWS = "Logits see later tokens; fix this first."
@@ -159,3 +160,42 @@ def test_an_infinite_figure_is_left_out() -> None:
 
     found: Any = check_model(build(Far)).failed
     assert {row.figure for row in found if row.id == "alone"} == {None}
+
+
+def test_a_decoder_beside_an_encoder() -> None:
+    report = check_model(build(translators.Beside))
+    assert report.ok, str(report)
+    found = verdicts(report)
+    for name in ("leak", "padding-left", "padding-right", "cache"):
+        assert found[name] == "passed"
+    report = check_model(build(translators.BesideLeaks))
+    assert report.failed[0].id == "leak"
+
+
+def test_positions_that_begin_behind_padding() -> None:
+    report = check_model(build(behind_padding.Padded))
+    assert report.ok, str(report)
+    assert verdicts(report)["padding-left"] == "passed"
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("kind", [models.Plain, models.Encoder])
+def test_in_16_bits_where_no_other_type_fits(
+    kind: type[nn.Module], dtype: torch.dtype
+) -> None:
+    model = build(kind).to(dtype)
+    numbers = sum(one.numel() for one in model.parameters())
+    report = check_model(model, memory=5 * 3 * numbers / 1e9)
+    assert report.facts["type"].value == f"{dtype} on cpu".removeprefix("torch.")
+    leaks = ["leak"] if kind is models.Encoder else []
+    assert [row.id for row in report.failed] == leaks, str(report)
+    assert verdicts(report)["half-precision"] == "not applicable"
+
+
+def test_what_a_large_model_takes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "memory" not in check_model(build(models.Plain), only=["leak"]).facts
+    monkeypatch.setattr(memory, "_ENOUGH", 1)
+    report = check_model(build(models.Plain), only=["leak"])
+    assert report.facts["memory"] == Fact(
+        "0.0 gigabytes at the most: 5 copies of 0 million numbers in float64"
+    )

@@ -5,10 +5,16 @@ import torch
 
 from headway.checks.model.discover_model import discover_model
 from headway.checks.model.model_subject import ModelOptions
-from headway.checks.model.source_and_target import calls_with_a_source, takes_a_source
+from headway.checks.model.source_and_target import (
+    calls_with_a_source,
+    hides_the_future,
+    takes_a_source,
+)
 from tests.checks.model.asking import ask
 from tests.checks.model.building import build
 from tests.checks.model.translators import (
+    Beside,
+    BesideHides,
     Hides,
     HidesByItself,
     Keeps,
@@ -74,3 +80,20 @@ def test_two_texts_are_known_by_the_name_of_the_second() -> None:
     assert not takes_a_source(build(OfTokens))
     assert takes_a_source(build(OfSizes))
     assert [*calls_with_a_source(build(OfSizes))] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "hides"),
+    [
+        (BesideHides, True),
+        (Hides, True),
+        (KeepsForHeads, True),
+        (Beside, False),  # its mask is of padding
+        (HidesByItself, False),
+        (OfSizes, False),
+    ],
+)
+def test_a_mask_of_the_target_may_hide_the_future(
+    kind: type[Translator], hides: bool
+) -> None:
+    assert hides_the_future(build(kind)) is hides

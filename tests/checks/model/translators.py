@@ -68,11 +68,11 @@ class Hides(Translator):
 
 class HidesByItself(Translator):
     def forward(
-        self, source: Tensor, decoder_input_ids: Tensor, memory_mask: Any = None
+        self, source: Tensor, decoder_inputs: Tensor, memory_mask: Any = None
     ) -> Tensor:
-        T = decoder_input_ids.shape[1]
+        T = decoder_inputs.shape[1]
         hidden = torch.ones(T, T).triu(1).bool()
-        return self.decode(source, decoder_input_ids, hidden)
+        return self.decode(source, decoder_inputs, hidden)
 
 
 class TimeFirst(Hides):
@@ -96,3 +96,53 @@ class OfTokens(Translator):
 class OfSizes(Translator):
     def forward(self, src: Tensor, tgt: Tensor, steps: int) -> Tensor:
         return self.decode(src, tgt, None)
+
+
+class Beside(Translator):
+    """A decoder beside an encoder: without ids of its own it gets those of the source.
+
+    Each token sees what came before it, kept in a cache, and the whole source.
+    """
+
+    def forward(
+        self,
+        input_ids: Tensor,
+        attention_mask: Any = None,
+        decoder_input_ids: Tensor | None = None,
+        decoder_attention_mask: Tensor | None = None,
+        past_key_values: Tensor | None = None,
+        use_cache: bool = False,
+    ) -> Any:
+        assert attention_mask is None
+        written = input_ids.roll(1) if decoder_input_ids is None else decoder_input_ids
+        x, source = self.write(written), self.read(input_ids)
+        keys = x if past_key_values is None else torch.cat([past_key_values, x], 1)
+        hidden = torch.ones(x.shape[1], keys.shape[1]).triu(self.ahead(x, keys)).bool()
+        hidden = hidden.expand(2 * len(x), -1, -1)
+        if decoder_attention_mask is not None:
+            padding = decoder_attention_mask[:, None] == 0
+            hidden = hidden | padding.repeat_interleave(2, 0)
+            hidden = hidden & ~torch.eye(len(hidden[0])).bool()
+        x = x + self.mix(x, keys, keys, attn_mask=hidden)[0]
+        logits = self.head(x + self.cross(x, source, source)[0])
+        return (logits, keys) if use_cache else logits
+
+    def ahead(self, x: Tensor, keys: Tensor) -> int:
+        """Say which diagonal is the first that is hidden."""
+        return keys.shape[1] - x.shape[1] + 1
+
+
+class BesideHides(Translator):
+    """The future is hidden by a mask that may be given."""
+
+    def forward(
+        self, src: Tensor, decoder_input_ids: Tensor, tgt_mask: Tensor | None = None
+    ) -> Tensor:
+        return self.decode(src, decoder_input_ids, tgt_mask)
+
+
+class BesideLeaks(Beside):
+    """It sees one token too many."""
+
+    def ahead(self, x: Tensor, keys: Tensor) -> int:
+        return super().ahead(x, keys) + 1

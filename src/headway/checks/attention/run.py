@@ -63,7 +63,8 @@ def check(
             a mask that does nothing looks like attention without a mask.
         call: How to call it, if in no common way: an expression of `m`, `x` and `mask`,
             such as `"m(x, x, x, attn_mask=mask)[0]"`, or of `f`, `q`, `k`, `v` for a
-            function; or a function of `(m, x)` or of `(f, q, k, v)`.
+            function; or a function of `(m, x)` or of `(f, q, k, v)`, whose tokens are
+            of shape (texts, tokens, d_in) unless a `layout` is declared.
         weights: The names of the parameters that make `query`, `key`, `value` and
             `out`, or the first three at once, `packed`, if their names do not tell.
         scale: What scores are multiplied by, if it is not meant to be one over the root

@@ -12,7 +12,7 @@ from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.copies import refuse_empty, uncompiled
 from headway.checks.core.errors import describe, theirs
 from headway.checks.core.progress import tell
-from headway.checks.core.signature import Target
+from headway.checks.core.signature import Target, arguments
 from headway.checks.core.tolerance import largest, max_difference
 from headway.checks.model.memory import told_of_memory, types_that_fit
 from headway.checks.model.model_calls import LastOnlyError, ModelCall, possible_calls
@@ -117,7 +117,8 @@ def _vocabulary(target: Target, name: str, options: ModelOptions) -> int:
                 f"{name}; got vocab_size={declared}."
             )
         return declared
-    if takes_a_source(target):  # which may have a vocabulary of its own
+    has_decoder = "decoder_input_ids" in arguments(target)
+    if takes_a_source(target) or has_decoder:  # which may have a vocabulary of its own
         rows.sort()
     guess = config_value(target, "vocab_size") or next(iter(rows), None)
     if not isinstance(guess, int) or guess < 2:

@@ -44,8 +44,9 @@ def types_that_fit(
     place = stored[0].device if stored else torch.device("cpu")
     most = free_bytes(place) if memory is None else memory * 1e9
     fitting = [one for one in types if _bytes(numbers, one) <= most]
+    wide = [one for one in fitting if one.itemsize > 2]
     if fitting:
-        return fitting[:2]
+        return wide or fitting
     least = min(types, key=lambda one: one.itemsize)
     told = f"and {most / 1e9:.1f} are free on {place}"
     raise CannotCheckError(

@@ -14,6 +14,7 @@ from headway.checks.core.signature import CallOption, Target, arguments
 from headway.checks.model.source_and_target import (
     SOURCES,
     calls_with_a_source,
+    hides_the_future,
     needed_arguments,
 )
 
@@ -126,7 +127,8 @@ def _of_decoder(target: Target, named: Mapping[str, str]) -> ModelCall:
         return m(source, decoder_input_ids=ids, **by_name)
 
     text = f"m({SOURCES[0]}, decoder_input_ids=ids)"
-    return ModelCall(text, invoke, {**names, **named})
+    must_hide = hides_the_future(target)
+    return ModelCall(text, invoke, {**names, **named}, must_hide=must_hide)
 
 
 def argument_names(target: Target) -> dict[str, str]:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks.core.dropout import rate_attributes
+from headway.checks.core.names import read_names
 from headway.checks.core.signature import CallOption, Target
 from headway.checks.model.model_calls import ModelCall, logits_of
 from headway.checks.model.visible_weights import copy_as
@@ -160,8 +161,11 @@ class ModelSubject:
 def table_with_padding(target: Target) -> nn.Embedding | None:
     """Find a table of positions of which one is that of padding.
 
-    RoBERTa and its kin count from there on, and name the whole table in their sizes.
+    RoBERTa and its kin count from there on, and name the whole table in their sizes;
+    their code reads the place of padding in each call.
     """
+    if "padding_idx" not in read_names(target):
+        return None
     parts = target.named_modules() if isinstance(target, nn.Module) else ()
     for path, part in parts:
         told = "position" in path.rpartition(".")[2]

@@ -36,6 +36,15 @@ def takes_a_source(target: Target) -> bool:
     return len(texts) > 1 and bool(_TARGET.search(texts[1]))
 
 
+def hides_the_future(target: Target) -> bool:
+    """Ask whether an argument may be a mask that is to hide the future of the target.
+
+    That of transformers' decoders is of padding.
+    """
+    names = {name for name in arguments(target) if "mask" in name and "pad" not in name}
+    return any(map(_OF_TARGET.search, names - {"decoder_attention_mask"}))
+
+
 def calls_with_a_source(target: Target) -> Iterator[str]:
     """Give calls of such a model, with masks that may hide the future of the target.
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from headway.checks import Fact
 from tests.checks.support.asking import evidence_of
 from tests.checks.support.callers import WIDTH, OfTokens
+from tests.checks.support.nearby import Latest
 from tests.checks.support.other_shapes import Pool
 from tests.checks.support.right import NAMED
 from tests.support.attention_in_steps import SMALL, Attention, function, past
@@ -109,3 +110,14 @@ def test_a_row_for_each_text_hides_no_future() -> None:
         causal = True
 
     assert not evidence_of(CausalPool()).causal
+
+
+def test_a_number_that_is_kept_may_tell_of_a_window() -> None:
+    module = Latest(4)
+    assert evidence_of(module).window == 4
+    module.kernel_size = 3  # how far a row looks back
+    assert evidence_of(module).window == 4
+    assert evidence_of(module, window="none").window is None
+    module.kernel_size = 5
+    assert evidence_of(module).window is None
+    assert evidence_of(module, window=4).window == 4

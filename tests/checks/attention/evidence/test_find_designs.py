@@ -34,6 +34,7 @@ from tests.checks.support.attention_designs import (
     rotate_half,
     split,
 )
+from tests.checks.support.nearby import OnBothSides
 from tests.checks.support.other_shapes import Windows
 from tests.support.mistakes.mistake import EQUATION, ORDER, SUM
 
@@ -371,3 +372,9 @@ def test_in_a_group_a_window_is_no_design() -> None:
     module.window_size = 2
     designs = evidence_of(module, d_in=15).designs
     assert [one.window for one in designs] == [None]
+
+
+def test_a_window_on_both_sides_is_no_design() -> None:
+    module = OnBothSides("window_size")
+    assert [one.window for one in designs(module)] == [None]
+    assert [one.window for one in designs(module, causal=True)] == [2, None]

@@ -19,7 +19,7 @@ from tests.checks.support.asking import (
     said,
     verdicts,
 )
-from tests.checks.support.callers import WIDTH, WithMask
+from tests.checks.support.callers import WIDTH, Attend, WithMask
 from tests.checks.support.right import MASKED, Adds, HidesPadding
 from tests.support.attention_in_steps import (
     SMALL,
@@ -528,3 +528,21 @@ def test_a_convolution_may_show_what_a_mask_hides() -> None:
         "What mask hides still counts: something beside attention, such as a "
         "convolution or a pool over tokens, does not get it."
     )
+
+
+class MeanOfRows(Attend):
+    """Padding is hidden from all rows, and its own rows count in their mean."""
+
+    def forward(self, x: Tensor, key_padding_mask: Tensor | None = None) -> Tensor:
+        scores = self.q(x) @ self.k(x).mT
+        if key_padding_mask is not None:
+            scores = scores.masked_fill(key_padding_mask[:, None], -torch.inf)
+        return (scores.softmax(-1) @ self.v(x)).mean(1)
+
+
+def test_padding_that_counts_in_the_one_row_of_a_text_is_found() -> None:
+    words = (
+        "What key_padding_mask hides still counts in the one row of a text, as where a "
+        "mean is taken over all rows, those of padding among them."
+    )
+    expect(MeanOfRows(), OBEYED, "failed", words, d_in=WIDTH)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import pad, scaled_dot_product_attention
 
 from headway import CrossAttention
 from tests.checks.support.asking import evidence_of, expect, said
@@ -271,3 +271,63 @@ def test_a_decoder_asks_its_memory_beside_its_own_text() -> None:
         "Other tokens for keys and values change nothing: they are made of the tokens "
         "of the queries.",
     )
+
+
+class Joint(nn.Module):
+    """Two texts attend to both of them, and each gets its rows."""
+
+    def __init__(self, *, gives_both: bool = True) -> None:
+        super().__init__()
+        self.ours, self.theirs = nn.Linear(12, 36), nn.Linear(12, 36)
+        self.gives_both = gives_both
+
+    def forward(self, x: Tensor, context: Tensor) -> Any:
+        ours, theirs = self.ours(x).chunk(3, -1), self.theirs(context).chunk(3, -1)
+        three = (torch.cat(two, dim=1) for two in zip(ours, theirs, strict=True))
+        rows = scaled_dot_product_attention(*three)
+        both = rows[:, : x.shape[1]], rows[:, x.shape[1] :]
+        return both if self.gives_both else both[0]
+
+
+def test_texts_that_attend_to_both_of_them_see_their_own_as_well() -> None:
+    assert said(Joint(), OTHERS) == SEES
+    words = "*a row still moves with the tokens of other queries: *"
+    expect(Joint(gives_both=False), OTHERS, "failed", words)
+
+
+class OfPoints(nn.Module):
+    """Each token has a place, which is added to its query and its key."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(12, 12) for _ in range(3))
+        self.place = nn.Linear(3, 12)
+
+    def forward(self, x: Tensor, places: Tensor) -> Tensor:
+        away = self.place(places)
+        scores = (self.query(x) + away) @ (self.key(x) + away).mT / 12**0.5
+        return scores.softmax(-1) @ self.value(x)
+
+
+@pytest.mark.parametrize("call", [None, "m(x, x[..., :3])"])
+def test_features_of_tokens_may_have_to_be_as_many(call: str | None) -> None:
+    words = "With other tokens for keys and values it raised RuntimeError: *"
+    expect(OfPoints(), OTHERS, "not applicable", words, call=call)
+
+
+class Correlates(OfThree):
+    """Two texts are held against each other, cut or filled up to one length."""
+
+    def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+        T = query.shape[1]
+        rest = (0, 0, 0, max(T - key.shape[1], 0))
+        key, value = (pad(one, rest)[:, :T] for one in (key, value))
+        query, key = (torch.fft.rfft(one, dim=1) for one in (query, key))
+        fits = torch.fft.irfft(query * key.conj(), n=T, dim=1).mean(-1).softmax(-1)
+        away = (torch.arange(T)[:, None] + torch.arange(T)) % T
+        return torch.einsum("bs,btsd->btd", fits, self.v(value)[:, away])
+
+
+def test_texts_that_are_compared_along_their_length_are_not_asked() -> None:
+    words = "It compares two texts along their length, by an FFT."
+    expect(Correlates(), OTHERS, "not applicable", words, d_in=WIDTH)

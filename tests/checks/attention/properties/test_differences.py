@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.checks.support.asking import calling, said
+from tests.checks.support.asking import calling, evidence_of, said
 from tests.support.attention_in_steps import SMALL, Attention, function
 from tests.support.mistakes.mistake import DIFFERENCES
 
@@ -66,3 +66,26 @@ def test_what_cannot_be_differentiated_is_not_judged() -> None:
         return (query @ key.mT / query.shape[-1] ** 0.5).softmax(dim=-1) @ value
 
     assert said(single, DIFFERENCES)[1] == "Differences need 64 bits."
+
+
+def test_a_bend_that_is_near_is_no_wrong_gradient() -> None:
+    place = float(evidence_of(Attention(SMALL)).x[0, 0, 0])
+
+    def bent(m: Any, run: Any, x: Tensor) -> Tensor:
+        near = (x - place).clamp(-4e-5, 4e-5)
+        return run(x) + 100 * near.sum(-1, keepdim=True)
+
+    assert said(calling(bent), DIFFERENCES)[0] == "passed"
+
+
+def test_what_gives_other_rows_again_is_not_judged() -> None:
+    def grows_once(m: Any, run: Any, x: Tensor) -> Tensor:
+        factor = getattr(m, "factor", 1.0)
+        m.factor = 2.0
+        return factor * run(x)
+
+    assert said(calling(grows_once), DIFFERENCES) == (
+        "not applicable",
+        "A second call with the same tokens gives other rows, so differences tell "
+        "nothing.",
+    )

@@ -28,6 +28,7 @@ from tests.checks.support.attention_designs import (
     Halves,
     angles,
 )
+from tests.checks.support.nearby import OnBothSides
 from tests.checks.support.other_shapes import Pool
 from tests.support.attention_in_steps import SMALL, Attention, split
 from tests.support.mistakes.mistake import EQUATION, GRADIENTS, HALF
@@ -498,3 +499,87 @@ def test_of_one_row_for_each_text_the_equation_is_not_asked() -> None:
         "not applicable",
         "It gives one row for each text, and the equation one for each token.",
     )
+
+
+class OneWideValue(nn.Module):
+    """Weights of heads are averaged, and weigh a value that is as wide as they all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.num_heads = 3
+        layers = (nn.Linear(17, 15) for _ in range(3))
+        self.query, self.key, self.value = layers
+        self.out = nn.Linear(15, 17)
+
+    def forward(self, x: Tensor) -> Tensor:
+        split = (one(x).unflatten(-1, (3, 5)) for one in (self.query, self.key))
+        query, key = (one.transpose(1, 2) for one in split)
+        weights = (query @ key.mT * 5**-0.5).softmax(-1)
+        return self.out(weights.mean(1) @ self.value(x))
+
+
+def test_heads_may_share_a_value_that_is_as_wide_as_they_all() -> None:
+    words = "*, with the same values for all heads, and their mean."
+    expect(OneWideValue(), EQUATION, "passed", words)
+
+
+def test_what_sees_as_many_tokens_on_both_sides_is_not_compared() -> None:
+    words = "A row sees 2 tokens on both sides, and the equation all of them."
+    expect(OnBothSides(), EQUATION, "not applicable", words)
+
+
+class Sums(Attention):
+    """It adds what stands before a token."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) + x.cumsum(1).mean(-1, keepdim=True)
+
+
+class Transforms(Attention):
+    """It adds the frequencies of a text."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) + torch.fft.fft(x, dim=1).real.mean(-1, keepdim=True)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(Sums, "cumsum"), (Transforms, "fft")])
+def test_sums_and_frequencies_of_ones_own_are_no_fault(
+    kind: type[Attention], name: str
+) -> None:
+    words = f"It is not what the equation gives. It uses {name}, which the equation *"
+    expect(kind(SMALL, causal=False), EQUATION, "note", words)
+
+
+class Switched(Attention):
+    """It sees the token before, and `relu` stands in a branch that may be taken."""
+
+    taken = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.taken:
+            x = torch.relu(x)
+        return super().forward(x.roll(1, dims=-1) * x)
+
+
+class Acts(Attention):
+    """What `act` does is known to nobody."""
+
+    def act(self, x: Tensor) -> Tensor:
+        return x * x.abs()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(self.act(x))
+
+
+def test_a_function_excuses_nothing_in_a_branch_that_is_not_taken() -> None:
+    switched = Switched(SMALL, causal=False)
+    words = "It is not what the equation gives, and no mistake known here explains it."
+    expect(switched, EQUATION, "failed", words)
+    switched.taken = True
+    words = "It is not what the equation gives. It uses relu, which the equation *"
+    expect(switched, EQUATION, "note", words)
+
+
+def test_a_name_that_is_none_of_pytorch_excuses_wherever_it_stands() -> None:
+    words = "It is not what the equation gives. It uses act, which the equation *"
+    expect(Acts(SMALL, causal=False), EQUATION, "note", words)

@@ -315,3 +315,13 @@ def test_of_two_layers_of_attention_the_mean_is_not_asked() -> None:
         "Besides attention it has a second layer of attention, which may move the "
         "mean.",
     )
+
+
+def gated(rows: Tensor) -> Tensor:
+    return rows * (0.03 * rows).sigmoid()
+
+
+def test_dropout_before_a_gate_is_no_dropout_on_scores() -> None:
+    """With large tokens the gate moves the mean, and with usual ones hardly."""
+    words = "Dropout acts in training, and keeps the mean of many draws."
+    expect(bent(gated), DROPOUT, "passed", words)

@@ -294,3 +294,10 @@ def test_a_norm_over_tokens_may_refuse_a_single_one() -> None:
 
 def test_a_size_in_a_view_may_be_one_of_its_multiples() -> None:
     assert said(OfHeightAndWidth(), SIZE)[0] == "note"
+
+
+def test_types_that_do_not_fit_are_no_matter_of_sizes() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        return run(x @ torch.eye(x.shape[2]) if x.shape[1] == 1 else x)
+
+    assert said(calling(call), SIZE)[0] == "passed"

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from tests.checks.support.asking import expect, rows_of
 from tests.checks.support.callers import WIDTH, OfTokens
+from tests.checks.support.nearby import Around, Latest
 from tests.checks.support.right import Windowed
 from tests.support.attention_in_steps import SMALL, Attention, hide, past
 from tests.support.mistakes.mistake import LEAK, PAST
@@ -193,3 +194,52 @@ def test_a_flag_that_hides_the_future_is_asked() -> None:
     expect(hint, LEAK, "not applicable", told)
     expect(Hinted(), LEAK, "not applicable", told, d_in=WIDTH)
     expect(hint, LEAK, "not applicable", told, call="m(x, x, x)[0]")
+
+
+def test_a_window_that_no_name_tells_of_is_noted() -> None:
+    words = (
+        "A row sees the latest 3 tokens, as with a window, and no name tells of one. "
+        "Declare window=3 if it is meant so."
+    )
+    expect(Latest(), PAST, "note", words)
+    words = "A row sees the latest 3 tokens: a window."
+    expect(Latest(), PAST, "passed", words, window=3)
+    expect(Latest(), PAST, "failed", "*so in 10 of 28 places.*", window="none")
+
+
+def test_a_pixel_need_not_see_all_others() -> None:
+    words = "Its tokens are pixels of an image, and a pixel need not see all others."
+    for places in ((1,), (1, 2), (1, 3)):
+        expect(Around(*places), PAST, "not applicable", words)
+    expect(Around(1), PAST, "not applicable", words, causal=False)
+    expect(Around(1), LEAK, "not applicable", "It is not meant to hide the future.")
+    words = "Row * does not see token *Declared: causal=True."
+    expect(Around(1, 2), PAST, "failed", words, causal=True)
+
+
+class Rectifies(OfTokens):
+    """Weights are squares of what ReLU leaves of scores."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        scores = (self.q(x) @ self.k(x).mT).relu().square()
+        return scores @ self.v(x) / x.shape[1]
+
+
+class KeepsApart(OfTokens):
+    """The third token never sees the fifth."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = torch.zeros(x.shape[1], x.shape[1]).bool()
+        hidden[2:3, 4:5] = True
+        scores = (self.q(x) @ self.k(x).mT).masked_fill(hidden, -torch.inf)
+        return scores.softmax(-1) @ self.v(x)
+
+
+def test_weights_that_are_zero_for_some_tokens_are_noted() -> None:
+    words = (
+        "Row * does not see token *; so in * of 49 places. With other tokens it does: "
+        "some weights are exactly zero, as where ReLU makes them."
+    )
+    expect(Rectifies(), PAST, "note", words, d_in=WIDTH)
+    words = "Row 3 does not see token 5, which it may see; so in 1 of 49 places."
+    expect(KeepsApart(), PAST, "failed", words, d_in=WIDTH)

@@ -15,9 +15,11 @@ from headway.checks import check
 from headway.checks.attention.found_facts import facts
 from headway.checks.attention.subject import Options, Subject, discover
 from headway.checks.attention.subject.calls import (
+    POOLED,
     Call,
     Packing,
     attends_twice,
+    pooled_calls,
     possible_calls,
 )
 from tests.checks.support.asking import evidence_of, refused, said
@@ -276,7 +278,7 @@ def test_names_of_sizes_say_that_tokens_come_first() -> None:
 class Channels(nn.Module):
     def __init__(self, axes: int, square: bool = False) -> None:
         super().__init__()
-        kind = {3: nn.Conv1d, 4: nn.Conv2d}[axes]
+        kind = {3: nn.Conv1d, 4: nn.Conv2d, 5: nn.Conv3d}[axes]
         self.axes, self.square = axes, square
         self.qkv = kind(16, 48, 1)
 
@@ -301,6 +303,15 @@ class Square(Grid):
         return super().forward(x)
 
 
+class Video(Attend):
+    """All pixels of all frames see each other; channels come last."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        _B, _T, _H, _W, _C = x.shape
+        y = x.flatten(1, 3)
+        return self.mix(y, y, y).reshape(x.shape)
+
+
 class ImageAndText(nn.Module):
     """An image asks a text of another width."""
 
@@ -317,6 +328,9 @@ class ImageAndText(nn.Module):
 
 
 WITH_A_TEXT = "m(x.mT.unsqueeze(3), torch.cat([x] * 22, -1)[..., :22]).squeeze(3).mT"
+
+
+OF_NO_IMAGE = ["m([x, x, x])", "m(x.mT).mT", "m(x.unsqueeze(2)).squeeze(2)"]
 
 
 class OfAList(Attend):
@@ -338,18 +352,22 @@ class OfAList(Attend):
         (Channels(4), "m(x.mT.unsqueeze(3)).squeeze(3).mT"),
         (Channels(4, square=True), "m(x.mT.unflatten(2, (4, 4))).flatten(2).mT"),
         (Square(), "m(x.unflatten(1, (4, 4))).flatten(1, 2)"),
+        (Channels(5), "m(x.mT[..., None, None])[..., 0, 0].mT"),
+        (Video(), "m(x[:, :, None, None])[:, :, 0, 0]"),
         (ImageAndText(), WITH_A_TEXT),
     ],
 )
 def test_images_are_made_of_tokens(module: nn.Module, words: str) -> None:
     subject = discover(module, Options())
     assert subject.call.shown == words
+    assert subject.call.of_image is (words not in OF_NO_IMAGE)
     assert subject(subject.tokens()).shape == subject.tokens().shape
 
 
 def test_an_image_may_need_more_than_one_row() -> None:
-    called = discovered(OfHeightAndWidth()).call.shown
-    assert called == "m(x, H, W); H, W: 4 pixels high"
+    call = discovered(OfHeightAndWidth()).call
+    assert call.shown == "m(x, H, W); H, W: 4 pixels high"
+    assert call.of_image
 
 
 @pytest.mark.parametrize("time_first", [False, True])
@@ -428,6 +446,23 @@ class Rows(Alignment):
         return rows.permute(2, 0, 1, 3), weights
 
 
+class RowsOfPixels(Grid):
+    """Pixels of a row see each other, so one in each row sees none."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        _B, _H, _W, _C = x.shape
+        return self.mix(x, x, x)
+
+
+class EachFrame(Attend):
+    """Pixels of a frame see each other, so one in each frame sees none."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        _B, _T, _H, _W, _C = x.shape
+        y = x.flatten(2, 3)
+        return self.mix(y, y, y).reshape(x.shape)
+
+
 @pytest.mark.parametrize(
     ("module", "words"),
     [
@@ -435,6 +470,8 @@ class Rows(Alignment):
         (ChannelsAndTable(), "m(x.mT, x.mT)[0].mT"),
         (Alignment(), "m(x.transpose(0, 1)[None])[0][0].transpose(0, 1)"),
         (Rows(), "m(x[:, None])[0][:, 0]"),
+        (RowsOfPixels(), "m(x[:, None])[:, 0]"),
+        (EachFrame(), "m(x[:, None, :, None])[:, 0, :, 0]"),
     ],
 )
 def test_further_axes_are_guessed(module: nn.Module, words: str) -> None:
@@ -657,4 +694,240 @@ def test_a_memory_that_comes_first_may_have_its_name() -> None:
 
     assert evidence_of(Named()).subject.call.shown == (
         "m(memory, queries=x); memory: 6 other tokens"
+    )
+
+
+# What a second argument tells
+
+
+class OfFrames(Attend):
+    """The frames of all videos are one axis, and each pixel sees its past."""
+
+    def forward(self, x: Tensor, video_length: int) -> Tensor:
+        _frames, _pixels, _width = x.shape
+        y = x.unflatten(0, (-1, video_length)).transpose(1, 2)
+        return self.mix(y, y, y).transpose(1, 2).flatten(0, 1)
+
+
+class OfEdges(Attend):
+    """A graph of nodes; those see each other that an edge connects."""
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        _nodes, _width = x.shape
+        behind, ahead = edge_index
+        seen = torch.zeros(len(x), len(x), dtype=torch.bool)
+        seen[ahead, behind] = True
+        three = self.q(x), self.k(x), self.v(x)
+        return scaled_dot_product_attention(*three, attn_mask=seen)
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        (
+            OfFrames(),
+            "m(x.flatten(0, 1)[:, None], x.shape[1])"
+            ".unflatten(0, x.shape[:2]).squeeze(2)",
+        ),
+        (
+            OfEdges(),
+            "torch.stack([m(one, torch.ones(len(one), len(one)).nonzero().T)"
+            " for one in x])",
+        ),
+    ],
+)
+def test_a_second_argument_tells_how_tokens_are_laid_out(
+    module: Attend, words: str
+) -> None:
+    subject = discovered(module)
+    assert subject.call.text == words
+    assert_mixes(subject)
+
+
+def test_a_third_argument_is_no_edge() -> None:
+    class Weighted(OfEdges):
+        def forward(  # type: ignore[override]
+            self, x: Tensor, edge_index: Tensor, weight: Tensor
+        ) -> Tensor:
+            return super().forward(x, edge_index) * weight
+
+    with pytest.raises(ValueError, match="what Weighted gets for edge_index, weight"):
+        discovered(Weighted())
+
+
+# One row for a text
+
+
+class Ask(Attend):
+    """It has a query for each text, and returns weights, too."""
+
+    def ask(self, query: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+        weights = (self.q(query) @ self.k(keys).mT / WIDTH**0.5).softmax(-1)
+        return weights @ self.v(keys), weights
+
+
+class QueryFirst(Ask):
+    def forward(self, query: Tensor, keys: Tensor) -> Any:
+        if query.shape[1:] != (1, WIDTH):
+            raise ValueError("one query for a text, please")
+        return self.ask(query, keys)
+
+
+class QueryLast(Ask):
+    """The query has no axis of its own, and the row has none either."""
+
+    def forward(self, encoder_outputs: Tensor, hidden: Tensor) -> Any:
+        if hidden.shape != (len(encoder_outputs), WIDTH):
+            raise ValueError("one query for a text, please")
+        return self.ask(hidden[:, None], encoder_outputs)[0].squeeze(1)
+
+
+class OfAState(Ask):
+    """The query is the state of a layer of a recurrent network."""
+
+    def forward(self, hidden: Tensor, encoder_outputs: Tensor) -> Any:
+        if hidden.shape != (1, len(encoder_outputs), WIDTH):
+            raise ValueError("one layer, please")
+        return self.ask(hidden.transpose(0, 1), encoder_outputs)[0]
+
+
+class WithLengths(Ask):
+    def forward(self, query: Tensor, memory: Tensor, memory_lengths: Tensor) -> Any:
+        seen = torch.arange(memory.shape[1]) < memory_lengths[:, None]
+        if query.ndim != 2 or not seen.any(-1).all():
+            raise ValueError("one query for a text, please")
+        return self.ask(query[:, None], memory * seen[..., None])[0]
+
+
+FIXED = "torch.linspace(-1, 1, 15).to(x).expand(len(x), -1)"
+LENGTHS = "torch.full((len(x),), x.shape[1])"
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        (QueryFirst(), f"m({FIXED}[:, None], x)[0]"),
+        (QueryLast(), f"m(x, {FIXED})"),
+        (OfAState(), f"m({FIXED}[None], x)"),
+        (WithLengths(), f"m({FIXED}, x, {LENGTHS})"),
+    ],
+)
+def test_a_text_is_asked_by_a_fixed_query(module: Ask, words: str) -> None:
+    subject = discovered(module)
+    assert subject.call.text == f"{words}{POOLED}"
+    assert subject.is_pooled
+    x = subject.tokens()
+    query = torch.linspace(-1, 1, WIDTH).to(x).expand(3, 1, WIDTH)
+    assert isinstance(subject.target, Ask)
+    rows, _ = subject.target.ask(query, x)
+    torch.testing.assert_close(subject(x), rows.expand(3, 7, WIDTH))
+
+
+def test_weights_that_are_returned_beside_one_row_are_left_out() -> None:
+    class WithWeights(Pool):
+        def forward(self, x: Tensor) -> Any:
+            return super().forward(x)[:, 0], torch.ones(x.shape[:2])
+
+    assert discovered(WithWeights()).call.text == f"m(x)[0]{POOLED}"
+
+
+def test_only_a_module_with_weights_pools() -> None:
+    assert [*pooled_calls(of_three)] == []
+    assert [*pooled_calls(nn.Identity())] == []
+    assert all(one.must_convince for one in pooled_calls(OfTokens()))
+
+
+# The order of axes, where the reader says a call
+
+
+class Misnamed(Attend):
+    """Its names say that tokens come first, and they do not."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        _seq_len, _batch_size, _ = x.shape
+        return self.mix(x, x, x)
+
+
+class TokensFirst(Misnamed):
+    def forward(self, x: Tensor) -> Tensor:
+        _seq_len, _batch_size, _ = x.shape
+        return super().forward(x.transpose(0, 1)).transpose(0, 1)
+
+
+def test_a_function_that_calls_is_never_turned() -> None:
+    def plainly(m: Attend, x: Tensor) -> Any:
+        return m(x)
+
+    for module in (Misnamed(), TokensFirst()):
+        [call] = possible_calls(module, plainly, None)
+        assert not call.time_first
+    [call] = possible_calls(Misnamed(), plainly, None, layout="time first")
+    assert call.time_first
+
+
+def test_a_written_call_is_turned_as_names_say() -> None:
+    for written_call, turned in (("m(x)", True), ("m(x.transpose(0, 1))", False)):
+        [call] = possible_calls(TokensFirst(), written_call, None)
+        assert call.time_first is turned
+
+
+def test_misleading_names_are_measured_where_a_call_is_written() -> None:
+    misnamed = discovered(Misnamed(), call="m(x)")
+    assert not misnamed.call.time_first
+    assert_mixes(misnamed)
+
+
+def test_other_pairs_that_are_unpacked_name_no_sizes() -> None:
+    class InnerAttentionAndTable(InnerAttention):
+        def forward(self, x: Tensor) -> Any:
+            _length, _batch, _width = x.shape
+            rows = x.transpose(0, 1)
+            return self.mix(rows, rows, rows).transpose(0, 1), None
+
+    class Outer(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = InnerAttentionAndTable()
+
+        def forward(self, x: Tensor) -> Any:
+            rows, _weights = self.inner(x)
+            return x + rows
+
+    [first, *_] = possible_calls(Outer(), None, None)
+    assert first.time_first
+
+
+def test_features_of_a_text_may_be_as_wide_as_tokens() -> None:
+    class Conditioned(OfTokens):
+        def __init__(self) -> None:
+            super().__init__()
+            self.shift = nn.Linear(WIDTH, WIDTH)
+
+        def forward(self, x: Tensor, c: Tensor) -> Tensor:  # type: ignore[override]
+            if c.ndim != 2:
+                raise ValueError("one vector for a text, please")
+            y = x + self.shift(c)[:, None]
+            return self.mix(y, y, y)
+
+    assert discovered(Conditioned()).call.shown == "m(x, c); c: ones (B, 15)"
+
+
+def test_a_part_that_is_called_twice_counts_as_two_layers() -> None:
+    class Once(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.attn = nn.MultiheadAttention(12, 3, batch_first=True)
+
+        def forward(self, x: Tensor, memory: Tensor) -> Any:
+            return self.attn(x, memory, memory)[0]
+
+    class Twice(Once):
+        def forward(self, x: Tensor, memory: Tensor) -> Any:
+            own = self.attn(x, x, x)[0]
+            return self.attn(own, memory, memory)[0]
+
+    assert attends_twice(Twice())
+    assert not attends_twice(Once())
+    assert discovered(Twice(), d_in=12).call.shown == (
+        "m(x, memory); memory: 6 other tokens"
     )

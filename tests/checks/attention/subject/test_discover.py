@@ -366,6 +366,7 @@ class BatchFirstIsFalse(OfThree):
 
 def test_where_tokens_meet_counts_more_than_a_name() -> None:
     assert not discovered(BatchFirstIsFalse()).call.time_first
+    assert not discovered(BatchFirstIsFalse(), call="m(x, x, x)").call.time_first
     assert discovered(nn.MultiheadAttention(15, 3)).call.time_first
 
 
@@ -464,3 +465,179 @@ def test_a_mask_that_makes_queries_count_for_nothing_is_not_filled_in(
 
     shown = discovered(Lowered()).call.shown
     assert shown == "m(x, mask); mask: zeros (T, S)"
+
+
+# Tokens that never meet, tables, and rows of texts
+
+
+class RowsOfPixels(OfTokens):
+    """Pixels of a row see each other, so one in each row sees none."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.ndim != 4:
+            raise ValueError("an image, please")
+        return super().forward(x)
+
+
+def test_tokens_that_never_meet_are_laid_out_otherwise() -> None:
+    assert discovered(RowsOfPixels()).call.text == "m(x[:, None])[:, 0]"
+
+
+def test_tokens_that_meet_nowhere_are_taken_as_they_came() -> None:
+    class Alone(RowsOfPixels):
+        def mix(self, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+            return self.q(query) + self.v(value)
+
+    subject = discovered(Alone())
+    assert (subject.call.text, subject.T) == ("m(x.unsqueeze(2)).squeeze(2)", 7)
+
+
+def test_what_raises_when_it_is_called_again_is_taken_as_it_came() -> None:
+    class Once(RowsOfPixels):
+        def forward(self, x: Tensor) -> Tensor:
+            if x.ndim == 4:
+                calls.append(1)
+            if len(calls) > 1:
+                raise ValueError("once is enough")
+            return super().forward(x)
+
+    calls: list[int] = []
+    assert discovered(Once()).call.text == "m(x.unsqueeze(2)).squeeze(2)"
+
+
+class Table(OfTokens):
+    """Its weights are no rows, though there is one for each token."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (self.q(x) @ self.k(x).mT).softmax(-1)
+
+
+@pytest.mark.refusal
+def test_a_table_of_tokens_by_tokens_is_refused() -> None:
+    words = "returned a table of tokens by tokens"
+    with pytest.raises(ValueError, match=f"^call must say how Table takes.*{words}"):
+        discovered(Table())
+
+
+def test_rows_may_be_as_wide_as_there_are_tokens() -> None:
+    """A window may have as many tokens as they have numbers."""
+
+    class AsWide(Window):
+        def forward(self, x: Tensor) -> Tensor:
+            _B, _T, _C = x.shape
+            return super().forward(x)
+
+    subject = discovered(AsWide(WIDTH, window_size=(3, 5)))
+    assert (subject.call.text, subject.T) == ("m(x)", WIDTH)
+
+
+class OneRow(OfTokens):
+    """A learned query asks all tokens of a text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query = nn.Parameter(torch.randn(1, WIDTH))
+
+    def forward(self, x: Tensor) -> Tensor:
+        _B, _T, _C = x.shape
+        return self.mix(self.query.expand(len(x), -1, -1), x, x).squeeze(1)
+
+
+def test_one_row_for_each_text_shows_in_its_shape(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No guess is needed, and no other size is tried."""
+    module = importlib.import_module(discover.__module__)
+    monkeypatch.setattr(module, "guessed_calls", lambda *given, **named: iter(()))
+    subject = discovered(OneRow())
+    assert (subject.is_pooled, subject.T) == (True, 7)
+    with pytest.raises(ValueError, match=r"returned shape \(3, 15, 15\)"):
+        discovered(Deeper())
+
+
+class Deeper(OneRow):
+    """What it returns has further axes: it does not look like a row."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x)[:, None].expand(-1, WIDTH, -1)
+
+
+class Asked(OfTokens):
+    """It has a query for each text."""
+
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:  # type: ignore[override]
+        if query.ndim != 2:
+            raise ValueError("one query for a text, please")
+        return (self.weights(query, keys)[..., None] * self.v(keys)).sum(1)
+
+    def weights(self, query: Tensor, keys: Tensor) -> Tensor:
+        return self.scores(query, keys).softmax(-1)
+
+    def scores(self, query: Tensor, keys: Tensor) -> Tensor:
+        return (self.q(query)[:, None] * self.k(keys)).sum(-1)
+
+
+class Summed(Asked):
+    def weights(self, query: Tensor, keys: Tensor) -> Tensor:
+        return self.scores(query, keys).sigmoid()
+
+
+class OfSeven(Asked):
+    def weights(self, query: Tensor, keys: Tensor) -> Tensor:
+        if (keys == keys[:, :1]).all():
+            raise ValueError("different tokens, please")
+        return super().weights(query, keys)
+
+
+class WiderByTokens(Asked):
+    def forward(self, query: Tensor, keys: Tensor) -> Tensor:
+        return super().forward(query, keys).repeat(1, keys.shape[1])
+
+
+def test_one_row_of_a_text_must_be_an_average() -> None:
+    assert discovered(Asked()).is_pooled
+    for kind in (Summed, OfSeven, WiderByTokens):
+        with pytest.raises(ValueError, match=f"{kind.__name__} "):
+            discovered(kind())
+
+
+def test_what_is_returned_beside_rows_counts_as_well() -> None:
+    """Features of edges have weights that no row of nodes uses."""
+
+    class WithFeatures(Guessed):
+        def __init__(self) -> None:
+            super().__init__()
+            self.more = nn.Linear(WIDTH, 5)
+
+        def forward(self, x: Tensor, m: Tensor) -> Any:
+            return super().forward(x, m), self.more(x)
+
+    assert discovered(WithFeatures()).call.text == "m(x, m)"
+
+
+def test_known_calls_are_tried_within_the_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A few are tried however slow they are, and what doubtful ones gave is kept."""
+
+    class OfSquares(OfTokens):
+        def forward(self, x: Tensor) -> Tensor:
+            _B, H, W, _C = x.shape
+            if H != W:
+                raise ValueError("a square, please")
+            return super().forward(x.flatten(1, 2)).unflatten(1, (H, W))
+
+    class Deaf(OfTokens):
+        def forward(self, x: Tensor, mask: Any) -> Tensor:
+            return super().forward(x * mask.sum()).detach() * 0
+
+    module = importlib.import_module(discover.__module__)
+    monkeypatch.setattr(module, "_SECONDS", 0.0)
+    assert discovered(OfTokens()).call.text == "m(x)"
+    with pytest.raises(ValueError, match=r"No call was found in 0 seconds\.$"):
+        discovered(OfSquares(), d_in=None)
+    monkeypatch.setattr(module, "_CALLS", 3)
+    assert discovered(Deaf()).call.text == "m(x, mask)"
+    monkeypatch.undo()
+    assert discovered(Deaf()).call.text == "m(x, mask)"
+    assert discovered(OfSquares()).call.text.startswith("m(x.unflatten(1, (4, 4)))")

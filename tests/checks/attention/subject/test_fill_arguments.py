@@ -542,3 +542,147 @@ def test_a_memory_comes_after_texts_where_tokens_come_first() -> None:
     rows = make(room)
     assert rows.shape == (6, 3, 5)
     torch.testing.assert_close(rows[:, :1].expand(-1, 3, -1), rows)
+
+
+class Conditioned(Heads):
+    """A vector for each text, as wide as tokens, moves and scales all of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.modulation = nn.Linear(WIDTH, 2 * WIDTH)
+
+    def forward(self, x: Tensor, c: Tensor) -> Tensor:
+        shift, scale = self.modulation(c).chunk(2, dim=1)
+        y = x * (1 + scale[:, None]) + shift[:, None]
+        return x + self.mix(y, lambda one: one)
+
+
+def test_a_vector_for_each_text_may_be_as_wide_as_tokens() -> None:
+    call = discover(Conditioned(), Options()).call
+    assert call.shown == f"m(x, c); c: ones (B, {WIDTH})"
+    assert said(Conditioned(), "batch")[0] == "passed"
+
+
+class OfGraph(Heads):
+    """Nodes see those that they are connected with, by a table of whole numbers."""
+
+    def forward(self, x: Tensor, adj: Tensor) -> Tensor:
+        return self.mix(x, lambda y: y, (adj > 0).expand(x.shape[1], -1))
+
+
+@pytest.mark.parametrize("name", ["adj", "adj_matrix", "adjacency", "node_adjacency"])
+def test_a_table_of_neighbours_is_a_mask(name: str) -> None:
+    assert is_known(name)
+    *_, last = [one.meaning for one in itertools.islice(fillings([name]), 2)]
+    assert last == f"{name}: ones (T, S)"
+    assert not is_known("adjust")
+
+
+def test_all_nodes_are_neighbours() -> None:
+    call = discover(OfGraph(), Options()).call
+    assert call.shown == "m(x, adj); adj: ones (T, S)"
+
+
+class OfPixels(Heads):
+    """It counts the pixels of an image, or of the frames of a video."""
+
+    def forward(self, x: Tensor, H: int, W: int) -> Tensor:
+        if x.shape[1] != H * W:
+            raise ValueError("all pixels, please")
+        return self.mix(x, lambda y: y)
+
+
+class OfVideo(OfPixels):
+    def forward(  # type: ignore[override]
+        self, x: Tensor, T: int, H: int, W: int
+    ) -> Tensor:
+        return super().forward(x, T * H, W)
+
+
+class OfSmallLetters(OfPixels):
+    def forward(  # type: ignore[override]
+        self, x: Tensor, h: int, w: int
+    ) -> Tensor:
+        return super().forward(x, h, w)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        (OfPixels, "m(x, H, W); H, W: an image one pixel high"),
+        (OfSmallLetters, "m(x, h, w); h, w: an image one pixel high"),
+        (OfVideo, "m(x, T, H, W); T, H, W: an image one pixel high"),
+    ],
+)
+def test_sides_of_an_image_make_up_all_tokens(kind: type[Heads], shown: str) -> None:
+    assert discover(kind(), Options()).call.shown == shown
+
+
+def test_a_video_is_of_one_frame_where_sides_are_told() -> None:
+    room = Room(3, 8, 5, 2, torch.zeros(1))
+    names = ["frames", "H", "W"]
+    forms = [
+        [make(room) for make in one.values.values()]
+        for one in itertools.islice(fillings(names), 2)
+    ]
+    assert forms == [[1, 1, 8], [1, 4, 2]]
+    alone = next(fillings(["T"]))
+    assert alone.values["T"](room) == 8
+    assert is_known("h", ["x", "h", "w"])
+    assert is_known("frames", ["frames", "H", "W"])
+    assert not is_known("x", ["x", "h", "w"])
+    assert not is_known("h", ["x", "h"])
+
+
+def test_positions_of_keys_are_as_many_as_keys() -> None:
+    room = Room(3, 7, 5, 2, torch.zeros(3, 7, 10), S=11)
+    names = ["query_pe", "key_pe", "key_pos", "memory_pos_emb"]
+    filling = [*itertools.islice(fillings(names), 2)][1]
+    assert [filling.values[name](room).shape for name in names] == [
+        (1, 7, 10),
+        *[(1, 11, 10)] * 3,
+    ]
+    alone = room._replace(S=0)
+    assert filling.values["key_pe"](alone).shape == (1, 7, 10)
+
+
+class AsksKeys(Heads):
+    """Keys have positions of their own, and queries have theirs."""
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, query_pe: Any, key_pe: Any
+    ) -> Tensor:
+        heads = (
+            w(one).unflatten(-1, (HEADS, D)).transpose(1, 2)
+            for w, one in (
+                (self.wq, query + query_pe),
+                (self.wk, key + key_pe),
+                (self.wv, value),
+            )
+        )
+        return scaled_dot_product_attention(*heads).transpose(1, 2).flatten(2)
+
+
+def test_other_keys_have_positions_too() -> None:
+    call = discover(AsksKeys(), Options()).call
+    assert call.shown == (
+        "m(x, x, x, query_pe, key_pe); query_pe, key_pe: sinusoids of places 0, ..., "
+        "T - 1, with an axis of one text"
+    )
+    assert said(AsksKeys(), "other-keys")[0] == "passed"
+
+
+def test_masks_of_a_decoder_fit_the_text_that_they_hide() -> None:
+    names = ["memory", "tgt_mask", "memory_mask"]
+    meanings = [one.meaning for one in fillings(names, memory="memory")]
+    one_row, three_axes = (
+        f"memory: 6 other tokens; tgt_mask: ones (T, S); memory_mask: ones ({shape})"
+        for shape in ("1, 1", "1, 1, 1")
+    )
+    assert {one_row, three_axes} <= {*meanings}
+    assert not any("memory_mask: ones (T, S)" in one for one in meanings)
+    assert not any("tgt_mask: ones (1, 1)" in one for one in meanings)
+    room = Room(3, 7, 5, 2, torch.zeros(3, 7, 10))
+    made = [*fillings(names, memory="memory")][meanings.index(three_axes)]
+    assert made.values["memory_mask"](room).shape == (1, 1, 1)
+    assert made.values["tgt_mask"](room).shape == (7, 7)

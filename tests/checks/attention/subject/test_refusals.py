@@ -236,3 +236,17 @@ def test_an_object_with_a_forward_is_called_by_it() -> None:
     assert discover(Plain(), Options()).call.text == "f(query, key, value)"
     with pytest.raises(ValueError, match="got module_or_function=a list"):
         discover([torch.zeros(30)], Options())  # type: ignore[arg-type]
+
+
+@pytest.mark.refusal
+def test_a_model_that_needs_more_than_ids_is_refused_for_what_it_needs() -> None:
+    class Model(Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = nn.Embedding(10, 12)
+
+        def forward(self, ids: Tensor, segments: Tensor) -> Tensor:
+            return self.first(self.table(ids) + self.table(segments))
+
+    with pytest.raises(ValueError, match=r"^call must say what Model gets for seg"):
+        discover(Model(), Options())

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from headway.checks.attention.subject import Options, discover
-from tests.checks.support.callers import OfTokens, discovered, of_three
+from tests.checks.support.callers import WIDTH, OfTokens, discovered, of_three
 from tests.checks.support.other_shapes import Both, DecoderLayer
 
 
@@ -88,6 +88,17 @@ def test_rows_of_a_second_text_are_given_too() -> None:
     assert len(one.all_rows(one.tokens())) == 1
 
 
+def test_what_is_no_row_of_a_second_text_is_left_out() -> None:
+    class AndMean(Both):
+        def forward(self, one: Tensor, two: Tensor) -> Any:
+            ours, theirs = super().forward(one, two)
+            return ours, theirs, ours.mean(1)
+
+    subject = discover(AndMean(), Options())
+    assert len(subject.all_rows(subject.tokens())) == 2
+    assert len(subject.all_results(subject.tokens())) == 3
+
+
 def test_rows_of_a_memory_are_given_too() -> None:
     class Crossed(DecoderLayer):
         def forward(self, tgt: Tensor, memory: Tensor, **masks: Any) -> Any:
@@ -97,3 +108,41 @@ def test_rows_of_a_memory_are_given_too() -> None:
     crossed = discovered(Crossed(), d_in=12)
     shapes = [tuple(rows.shape) for rows in crossed.all_rows(crossed.tokens(5))]
     assert shapes == [(5, 7, 12), (5, 6, 12)]
+
+
+class WithPairs(OfTokens):
+    """It returns features of pairs of tokens, and a table that has no gradient."""
+
+    def forward(self, x: Tensor) -> Any:
+        rows = super().forward(x)
+        pairs = rows[:, :, None, :5] + rows[:, None, :, :5]
+        return rows, pairs, rows[:, :, None].detach(), rows.mean(1), None
+
+
+def test_features_of_pairs_are_among_the_rows() -> None:
+    subject = discovered(WithPairs())
+    x = subject.tokens()
+    assert [one.shape for one in subject.all_rows(x)] == [(3, 7, WIDTH), (3, 7, 7, 5)]
+    rows, pairs = subject.all_rows(x)
+    torch.testing.assert_close(pairs[:, 2, 4], rows[:, 2, :5] + rows[:, 4, :5])
+
+
+def test_all_that_is_learned_is_among_the_results() -> None:
+    subject = discovered(WithPairs())
+    shapes = [one.shape for one in subject.all_results(subject.tokens())]
+    assert shapes == [(3, 7, WIDTH), (3, 7, 7, 5), (3, WIDTH)]
+    function = discover(of_three, Options())
+    assert len(function.all_results(function.tokens())) == 1
+
+
+class Cumulative(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.cumsum(1)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+def test_a_script_module_gives_its_rows_alone() -> None:
+    subject = discover(torch.jit.script(Cumulative()), Options(d_in=13))
+    x = subject.tokens()
+    [rows] = subject.all_rows(x)
+    torch.testing.assert_close(rows, x.cumsum(1))

@@ -135,3 +135,16 @@ def test_a_window_that_is_named_may_reach_so_far() -> None:
     outcome = ask("past", model)
     assert outcome.verdict == "passed"
     assert outcome.figure == 7
+
+
+@pytest.mark.parametrize(
+    ("dtype", "verdict"),
+    [(torch.bfloat16, "not applicable"), (torch.float16, "passed")],
+)
+def test_bfloat16_rounds_away_what_a_token_moves(
+    dtype: torch.dtype, verdict: str
+) -> None:
+    model = build(models.Plain).to(dtype)
+    numbers = sum(one.numel() for one in model.parameters())
+    outcome = ask("past", model, memory=5 * 3 * numbers / 1e9)
+    assert outcome.verdict == verdict, outcome.sentence

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.checks.model import models
+from tests.checks.model import behind_padding, models
 from tests.checks.model.asking import ask
 from tests.checks.model.building import build
 
@@ -226,3 +226,35 @@ class Narrow(models.Padded):
 def test_padding_in_32_bits() -> None:
     told = {"call": "m(ids, mask, positions)"}
     assert ask("padding-left", Narrow, **told).verdict == "passed"
+
+
+class DocumentsBehind(behind_padding.Padded):
+    """Which text a token is of can be told; positions begin behind that of padding."""
+
+    def forward(
+        self, ids: Tensor, document_ids: Any = None, position_ids: Any = None
+    ) -> Tensor:
+        self.which = document_ids
+        real = None if document_ids is None else torch.ones_like(ids)
+        return super().forward(ids, real, position_ids)
+
+    def joined(self, mask: Tensor, real: Tensor) -> Tensor:
+        same = self.which[:, None, :] == self.which[..., None]
+        return (mask & same)[:, None]
+
+
+def test_positions_that_are_told_begin_behind_that_of_padding() -> None:
+    assert ask("padding-left", behind_padding.Padded).verdict == "passed"
+    assert ask("packing", DocumentsBehind).verdict == "passed"
+
+
+class CountsFromZero(models.Padded):
+    """A table has a place of padding, and positions do not begin behind it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_module("places", behind_padding.Behind())
+
+
+def test_positions_begin_at_zero_where_no_code_reads_a_place_of_padding() -> None:
+    assert ask("padding-left", CountsFromZero).verdict == "passed"

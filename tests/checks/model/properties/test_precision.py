@@ -38,3 +38,11 @@ def test_half_precision(change: Change, verdict: str, says: str) -> None:
     outcome = ask("half-precision", in_half(change))
     assert outcome.verdict == verdict, outcome.sentence
     assert says in outcome.sentence
+
+
+def test_what_is_checked_in_16_bits_is_not_rounded_again() -> None:
+    model = embeds(lambda m, x: x.round(decimals=0)).bfloat16()
+    numbers = sum(one.numel() for one in model.parameters())
+    outcome = ask("half-precision", model, memory=5 * 3 * numbers / 1e9)
+    assert outcome.verdict == "not applicable"
+    assert outcome.sentence == "It is checked in 16 bits, as it came."

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.checks.model import models
+from tests.checks.model import behind_padding, models
 from tests.checks.model.appending import Appending, SeesItsPiece
 from tests.checks.model.asking import ask, evidence
 from tests.checks.model.building import build
@@ -302,3 +302,26 @@ def test_a_cache_that_is_told() -> None:
     outcome = ask("cache", models.Cached, cached="m(past)")
     assert outcome.verdict == "failed"
     assert outcome.sentence.startswith("m(past) raised")
+
+
+def test_pieces_begin_behind_the_position_of_padding() -> None:
+    outcome = ask("cache", behind_padding.Cached)
+    assert outcome.mistakes == ("cache-positions-from-zero",), outcome.sentence
+
+
+class SeesBothSides(models.Cached):
+    """A cache is kept by an encoder, where it cannot work."""
+
+    class attention(models.Cached.attention):  # noqa: D106, N801
+        def mask(self, T: int, S: int) -> Tensor:
+            return torch.ones(T, S, dtype=torch.bool)
+
+
+def test_of_both_sides_a_cache_is_asked_only_if_it_is_declared() -> None:
+    outcome = ask("cache", SeesBothSides, causal=False)
+    assert outcome.verdict == "not applicable"
+    assert outcome.sentence.startswith("It sees both sides, so each piece changes")
+    told: list[dict[str, Any]] = [{"caches": True}, {"cached": "m(ids, past, True)"}]
+    for options in told:
+        assert ask("cache", SeesBothSides, causal=False, **options).verdict == "failed"
+    assert ask("cache", SeesBothSides, causal=False, caches=False) == outcome

@@ -243,6 +243,8 @@ def _intent(subject: Subject, visible: Tensor, moved: Tensor) -> tuple[bool, Fac
     if subject.T == 1:
         return False, _future(False, "measured", "a text has one token alone")
     name = pattern_name(visible)
+    if subject.call.of_image:
+        return False, _future(False, "measured", "its tokens are pixels of an image")
     if faint_future(moved):
         return True, _future(True, "measured", "later tokens hardly count")
     past = "the past" in name or "the future" in name

@@ -2,10 +2,13 @@
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.design import Design, Rotation
@@ -29,6 +32,7 @@ from headway.checks.attention.oracle.mistakes import left_out, other_speeds
 from headway.checks.attention.oracle.rotation import base_of
 from headway.checks.attention.properties.kept_mask import with_kept_mask
 from headway.checks.core import book_sections as book
+from headway.checks.core.errors import at_the_border
 from headway.checks.core.names import read_names
 from headway.checks.core.outcome import (
     Outcome,
@@ -45,6 +49,7 @@ _DECLARED = (
 )  # fmt: skip
 _BASES = (10_000, 500_000, 1_000_000)
 _NEAR = 1e-3
+_OF_PYTORCH = (torch, torch.nn.functional, torch.fft, torch.linalg)
 _NORMS_AND_SINKS = re.compile("norm|sink", re.IGNORECASE)
 _SLOPES = re.compile("alibi|slope", re.IGNORECASE)
 _BESIDES = re.compile(
@@ -296,8 +301,9 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
         return failed("Most of its numbers are nan or infinite.")
     if not math.isfinite(difference):
         return not_applicable("The shapes of its weights do not fit the equation.")
-    if used := sorted(read_names(evidence.subject.target)):
-        besides = next((one for one in used if _BESIDES.fullmatch(one)), None)
+    used = sorted(read_names(evidence.subject.target))
+    if found := [one for one in used if _BESIDES.fullmatch(one)]:
+        besides = next((one for one in found if _acts(evidence, one)), None)
         if besides is not None and evidence.designs[0].softcap is None:
             return unexplained(
                 f"It is not what the equation gives. It uses {besides}, which the "
@@ -323,6 +329,38 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
         "It is not what the equation gives, and no mistake known here explains it.",
         difference,
     )
+
+
+class _Calls(TorchFunctionMode):
+    """Writes down the names of the functions of PyTorch that are called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    @at_the_border
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Call the function, and keep its name."""
+        self.names.add(getattr(func, "__name__", ""))
+        return func(*args, **(kwargs or {}))
+
+
+def _acts(evidence: Evidence, name: str) -> bool:
+    """Ask whether a function of this name is called, if it is one of PyTorch.
+
+    It may stand in a branch that is not taken. Of other names nobody knows.
+    """
+    if not any(hasattr(one, name) for one in _OF_PYTORCH):
+        return True
+    with torch.no_grad(), _Calls() as calls:
+        evidence.subject.copy()(evidence.x)
+    return any(one.rstrip("_").endswith(name) for one in calls.names)
 
 
 def _is_seen_whole(evidence: Evidence) -> bool:

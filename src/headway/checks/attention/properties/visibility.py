@@ -246,7 +246,8 @@ def past(evidence: Evidence) -> Outcome:
         return passed("Every token moves every row that may see it.", 0)
     t, s = (int(n) + 1 for n in unseen.nonzero()[0])
     found = _cause_of_pattern(evidence)
-    if found is None and evidence.subject.call.of_image and not evidence.causal:
+    meets = pattern_name(evidence.visible) != "only itself"
+    if meets and evidence.subject.call.of_image and not evidence.causal:
         return not_applicable(
             "Its tokens are pixels of an image, and a pixel need not see all others."
         )

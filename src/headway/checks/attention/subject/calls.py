@@ -456,7 +456,7 @@ def three_of(known: Mapping[str, Parameter], *, guess: bool = True) -> dict[str,
     needed = [name for name, one in known.items() if _is_needed(one)]
     if len(places) == 3 and (places[0] in needed or not needed):
         return {name: role for role, name in places.items()}
-    others = [name for name in needed if guess and not is_known(name)]
+    others = [name for name in needed if guess and not is_known(name, needed)]
     first = {name: place for place, name in enumerate(others[:3])}
     return first if len(first) == 3 and needed[:3] == others[:3] else {}
 
@@ -472,7 +472,7 @@ def _role(name: str) -> int | None:
 def _inputs(known: Mapping[str, Parameter]) -> Iterator[dict[str, int]]:
     """Give the arguments that may be tokens: the first, or the first two."""
     needed = [name for name, one in known.items() if _is_needed(one)]
-    unknown = [name for name in needed if not is_known(name)]
+    unknown = [name for name in needed if not is_known(name, needed)]
     optional = [name for name, one in known.items() if one.kind in _BY_NAME]
     first = (unknown or needed or optional)[:1]
     both = dict.fromkeys(unknown[:2], 0)
@@ -491,7 +491,8 @@ def _memories(
     It attends to its own tokens and to others. If these are handed over twice, what one
     attention does cannot be told from what the other does.
     """
-    needed = [name for name in needed_arguments(target) if not is_known(name)]
+    every = needed_arguments(target)
+    needed = [name for name in every if not is_known(name, every)]
     if len(needed) == 2 and attends_twice(target):
         first, second = needed
         if not _CONTEXT.search(first) or _CONTEXT.search(second):

@@ -110,7 +110,7 @@ def _discover(target: Target, options: Options) -> Subject:
         found = _first_that_works(ways, failures, budget, pooled)
         if found is not None and found.T > 1 and _is_told_apart(found):
             return _with_axes_in_order(found)
-        if found is not None and (found.T > 1 or not _fits_by_accident(found)):
+        if found is not None and not _fits_by_accident(found):
             of_one_token = of_one_token or found  # fewer bits may take more tokens
     further = _Budget(1 - _KNOWN)
     for copied, dtype in copies[:2] if options.call is None else ():
@@ -271,8 +271,16 @@ def _is_told_apart(subject: Subject) -> bool:
         return True
 
 
+@torch.no_grad()
 def _fits_by_accident(subject: Subject) -> bool:
-    """Ask whether values were filled in that may be right for a single token alone."""
+    """Ask whether values were filled in that may be right for a single token alone.
+
+    Nor is anything known of code whose rows hang on no token.
+    """
+    if subject.T > 1:
+        x = subject.tokens()
+        rows, others = (subject.copy()(one) for one in (x, x.flip(-1)))
+        return not max_difference(rows, others) > tolerance(rows)
     filled = any(word != "None" for word in subject.call.filling.shown.values())
     return filled and subject.context_length != 1
 

@@ -6,7 +6,7 @@ of one family and change together: a family has forms, which are tried in turn.
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -438,9 +438,16 @@ class Filling:
     memory: str = ""
 
 
-def is_known(name: str) -> bool:
-    """Ask whether an argument's name says what it wants."""
-    return _family(name) is not _UNKNOWN
+def is_known(name: str, among: Collection[str] = ()) -> bool:
+    """Ask whether an argument's name says what it wants, beside those of others."""
+    return _family(name) is not _UNKNOWN or name in _sides(among)
+
+
+def _sides(names: Collection[str]) -> set[str]:
+    """Find the sides of an image among arguments, and the number of its frames."""
+    if not any({height, width} <= {*names} for height, width in ("HW", "hw")):
+        return set()
+    return {"H", "W", "h", "w", *_FRAMES} & {*names}
 
 
 def fillings(names: Sequence[str], memory: str = "") -> Iterator[Filling]:
@@ -451,9 +458,7 @@ def fillings(names: Sequence[str], memory: str = "") -> Iterator[Filling]:
         memory: Which of them is to get other tokens.
     """
     families = {name: _family(name) for name in names}
-    if {"H", "W"} <= {*names} or {"h", "w"} <= {*names}:
-        sides = {"H", "W", "h", "w", *_FRAMES} & {*names}
-        families |= dict.fromkeys(sides, _IMAGES)
+    families |= dict.fromkeys(_sides(names), _IMAGES)
     if memory in families:  # of whose tokens there are more, or fewer
         others = {n for n, f in families.items() if f is _MASKS and not _OWN.search(n)}
         families |= dict.fromkeys(others, _OF_ANY)

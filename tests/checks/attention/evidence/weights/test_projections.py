@@ -675,3 +675,41 @@ def test_a_name_tells_the_order_of_packed_weights(name: str) -> None:
 
     words = "It is what the equation gives in 64 bits."
     expect(Packed(), EQUATION, "passed", words)
+
+
+class Joining(nn.Module):
+    """Heads have weights of their own, and one value that is as wide as they all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(E, E) for _ in range(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        split = (one(x).unflatten(-1, (H, D)) for one in (self.query, self.key))
+        query, key = (one.transpose(1, 2) for one in split)
+        return self.join((query @ key.mT).softmax(-1)) @ self.value(x)
+
+    def join(self, weights: Tensor) -> Tensor:
+        raise NotImplementedError
+
+
+class OfMeans(Joining):
+    def join(self, weights: Tensor) -> Tensor:
+        return weights.mean(1)
+
+
+class OfTheLargest(Joining):
+    def join(self, weights: Tensor) -> Tensor:
+        return weights.amax(1)
+
+
+def test_a_wide_value_may_be_of_all_heads_where_a_mean_is_taken() -> None:
+    def averaged(module: nn.Module) -> list[Projections]:
+        found = find_weights(subject_of(module, E, num_heads=H)).candidates
+        return [one for one in found if one.averaged]
+
+    [one] = averaged(OfMeans())
+    assert one.value.shape == (H * E, E)
+    assert one.out is not None
+    assert one.out.shape == (E, H * E)
+    assert averaged(OfTheLargest()) == []
