@@ -374,7 +374,10 @@ def test_in_a_group_a_window_is_no_design() -> None:
     assert [one.window for one in designs] == [None]
 
 
-def test_a_window_on_both_sides_is_no_design() -> None:
+@pytest.mark.parametrize("size", [2, 3, 4, 5])
+def test_a_window_on_both_sides_may_count_one_side_or_both(size: int) -> None:
     module = OnBothSides("window_size")
-    assert [one.window for one in designs(module)] == [None]
-    assert [one.window for one in designs(module, causal=True)] == [2, None]
+    module.window_size = size
+    assert designs(module)[0].window == 3
+    assert designs(module)[0].source == f"a window of {size} (window_size)"
+    expect(module, EQUATION, "passed", "*with a window of *")

@@ -10,6 +10,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from headway import ALiBi
 from tests.checks.support.asking import said
 from tests.checks.support.attention_designs import HEADS, Base, D, Halves, rotate_half
+from tests.checks.support.nearby import OnBothSides
 from tests.support.mistakes.mistake import EQUATION
 
 
@@ -126,3 +127,9 @@ def test_what_is_not_known_of_long_texts_is_no_mistake(most: int, way: Any) -> N
 def test_texts_are_no_longer_than_the_context() -> None:
     module = Branches(20, unscaled)
     assert said(module, EQUATION, context_length=13)[0] == "passed"
+
+
+def test_a_window_on_both_sides_is_as_wide_as_in_short_texts() -> None:
+    said_of_one_side = said(OnBothSides("window_size"), EQUATION)
+    assert said_of_one_side[0] == "passed"
+    assert "with a window of 2 (window_size)" in said_of_one_side[1]

@@ -392,10 +392,13 @@ def _windows(known: _Known) -> Iterator[Features]:
     told = known.subject.options.window
     if told == "none" or isinstance(known.subject.call.invoke, InGroup):
         return
-    if side_of_window(known.visible) is not None and not known.subject.options.causal:
-        return
     measured = window_size(known.visible)
+    side = side_of_window(known.visible)
     for size, source in ((told, "window"), *_named_windows(known)):
+        if side is not None and size in (side, 2 * side, 2 * side + 1):
+            # It counts the tokens on one side, or those on both.
+            yield {"window": side + 1, "source": f"a window of {size} ({source})"}
+            return
         if size is not None:
             yield {"window": size, "source": f"a window of {size} ({source})"}
             if told is None and measured is None:

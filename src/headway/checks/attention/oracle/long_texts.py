@@ -74,6 +74,11 @@ def _in_a_text_of(long: int, short: Evidence, near: Match) -> Found | None:
     seen = torch.ones(long, long, dtype=torch.bool)
     seen = seen.tril() if short.causal else seen
     designs = _either_way(find_designs(subject, weights, seen))
+    if (window := near.design.window) is not None:  # what short texts showed counts
+        designs = tuple(
+            one if one.window is None else replace(one, window=window)
+            for one in designs
+        )
     evidence = replace(
         short, subject=subject, x=x, output=output, weights=weights, designs=designs
     )

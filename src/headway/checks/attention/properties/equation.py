@@ -383,7 +383,7 @@ def _beyond_the_equation(evidence: Evidence) -> str:
         return "It gives one row for each text, and the equation one for each token."
     weights, design = evidence.weights, evidence.designs[0]
     side = side_of_window(evidence.visible)
-    if side is not None and not evidence.causal:
+    if side is not None and design.window is None and not evidence.causal:
         return f"A row sees {side} tokens on both sides, and the equation all of them."
     if evidence.window and design.window is None:
         return "A window is inside, which the equation does not have."
