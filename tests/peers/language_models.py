@@ -74,9 +74,33 @@ DEEPSEEK = {
     "v_head_dim": 6,
     "first_k_dense_replace": 1,
 }
+BART = {
+    "pad_token_id": 1,
+    "decoder_start_token_id": 2,
+    "forced_eos_token_id": None,
+    "d_model": 24,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+    "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4,
+    "encoder_ffn_dim": 40,
+    "decoder_ffn_dim": 40,
+    "max_position_embeddings": 256,
+}
+T5 = {
+    "pad_token_id": 0,
+    "decoder_start_token_id": 0,
+    "d_model": 24,
+    "d_kv": 6,
+    "d_ff": 40,
+    "num_layers": 2,
+    "num_heads": 4,
+}
+XLNET = {"d_model": 24, "n_layer": 2, "n_head": 4, "d_inner": 40}
 MPT = {"d_model": 24, "n_layers": 2, "n_heads": 4, "max_seq_len": 256}
 # By the class of the model: that of its configuration, and its sizes.
 OF_TRANSFORMERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "BartForConditionalGeneration": ("BartConfig", COMMON | BART),
     "BertLMHeadModel": ("BertConfig", BERT),
     "BigBirdForCausalLM": ("BigBirdConfig", BERT),
     "BloomForCausalLM": ("BloomConfig", GPT | {"hidden_size": 24}),
@@ -115,10 +139,17 @@ OF_TRANSFORMERS: dict[str, tuple[str, dict[str, Any]]] = {
         BERT | {"input_embedding_size": 24, "output_embedding_size": 24},
     ),
     "RoFormerForCausalLM": ("RoFormerConfig", BERT),
+    "RobertaForCausalLM": ("RobertaConfig", BERT | {"pad_token_id": 1}),
+    "RobertaForMaskedLM": (
+        "RobertaConfig",
+        BERT | {"pad_token_id": 1, "is_decoder": False},
+    ),
     "SmolLM3ForCausalLM": ("SmolLM3Config", MODERN),
     "StableLmForCausalLM": ("StableLmConfig", MODERN),
     "Starcoder2ForCausalLM": ("Starcoder2Config", MODERN),
+    "T5ForConditionalGeneration": ("T5Config", COMMON | T5),
     "XGLMForCausalLM": ("XGLMConfig", COMMON | XGLM),
+    "XLNetLMHeadModel": ("XLNetConfig", COMMON | XLNET),
 }
 OF_X_TRANSFORMERS: dict[str, dict[str, Any]] = {
     "TransformerWrapper, absolute": {},

@@ -21,12 +21,24 @@ COMPILED = "compile"
 UNASKED = (COMPILED, "facts")
 # By model and property: why a row that fails, or says something, is as it is.
 REASONS: dict[str, Mapping[str, str]] = {
+    "BartForConditionalGeneration": {
+        "padding-left": (
+            "positions count padding before a text, and no argument tells them; pad "
+            "behind texts"
+        )
+    },
+    "RobertaForCausalLM": {
+        "greedy": (
+            "`generate` hands over positions from 0 on, where the model by itself "
+            "begins behind the position of padding"
+        )
+    },
     "MambaForCausalLM": {
         "cache": (
             "behind a cache single tokens get the logits that they get at once; a "
             "piece of several gets others, and no error says so"
         )
-    }
+    },
 }
 
 

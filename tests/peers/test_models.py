@@ -14,7 +14,7 @@ from torch import nn
 
 from headway.checks import Report, check_model
 from tests.peers import published_models
-from tests.peers.language_models import NAMES, build
+from tests.peers.language_models import NAMES, OF_TRANSFORMERS, VOCABULARY, build
 from tests.peers.published_models import COMPILED, REASONS, report
 
 # The reports of all models are shared, and so stay in one process.
@@ -22,6 +22,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # what they warn of is theirs to fix
     pytest.mark.xdist_group("published models"),
 ]
+OF_BOTH_SIDES = {"RobertaForMaskedLM", "XLNetLMHeadModel"}
+LEAKS = {"leak", "leak-training", "leak-long"}
 CORE = {
     "leak",
     "leak-training",
@@ -42,8 +44,10 @@ def test_nothing_is_found_but_what_is_there(name: str) -> None:
     said = {row.id for row in found.rows if row.verdict in ("failed", "note")}
     assert said == {*known}, str(found)
     passed = {row.id for row in found.rows if row.verdict == "passed"}
-    assert passed >= CORE - said, str(found)
-    if name.endswith(("ForCausalLM", "LMHeadModel")):
+    hides = found.facts["future"].value == "hidden"
+    assert hides == (name not in OF_BOTH_SIDES)
+    assert passed >= CORE - said - (set() if hides else LEAKS), str(found)
+    if hides and name.endswith(("ForCausalLM", "LMHeadModel")):
         assert passed >= {"greedy", "eager"} - said
         assert passed | said >= {"cache"}
         [loss] = [row.sentence for row in found.rows if row.id == "targets"]
@@ -101,6 +105,23 @@ def test_a_mask_that_sdpa_alone_leaves_out(monkeypatch) -> None:
     assert "see no later tokens" in found.failed[1].sentence
     model.set_attn_implementation("eager")
     assert "leak" not in failed(model)[1]
+
+
+def test_what_generate_writes_is_what_positions_from_zero_give() -> None:
+    _, sizes = OF_TRANSFORMERS["RobertaForCausalLM"]
+    torch.manual_seed(0)
+    config = transformers.RobertaConfig(**sizes, initializer_range=1.0)
+    model = transformers.RobertaForCausalLM(config).eval()
+    ids = torch.randint(3, VOCABULARY, (7, 11))
+    written = model.generate(ids, max_new_tokens=1, do_sample=False)[:, -1]
+    from_zero = torch.arange(11).expand(7, -1)
+    likeliest = [
+        model(ids, position_ids=places).logits[:, -1].argmax(-1)
+        for places in (from_zero, from_zero + config.pad_token_id + 1, None)
+    ]
+    assert torch.equal(written, likeliest[0])
+    assert torch.equal(likeliest[1], likeliest[2])
+    assert not torch.equal(written, likeliest[2])
 
 
 def test_compiled_is_the_same() -> None:

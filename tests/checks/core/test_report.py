@@ -9,7 +9,12 @@ import pytest
 from headway.checks import Fact, Report, Row
 from headway.checks.attention.properties import PROPERTIES
 from headway.checks.core.book_sections import Section
-from headway.checks.core.report import Verdict, name_causes, short
+from headway.checks.core.report import (
+    Verdict,
+    in_a_terminal,
+    name_causes,
+    short,
+)
 from headway.checks.model.properties import PROPERTIES as OF_MODELS
 
 MASKS = Section("Hiding the future", "How to see a leak", "basics/masks/#leak")
@@ -95,6 +100,12 @@ def test_the_cause_stands_first_and_what_follows_takes_a_line() -> None:
 def test_what_follows_says_from_what_where_it_stands_alone() -> None:
     assert FOLLOWS.advice == f"{FAILED.sentence} Explained by [equation]."
     assert "Explained by [equation]." in str(FOLLOWS)
+
+
+def test_a_failure_that_no_other_explains_says_how_to_read_on() -> None:
+    assert in_a_terminal(FAILED) == " In a terminal: headway explain leak"
+    assert in_a_terminal(FOLLOWS) == ""
+    assert in_a_terminal(PASSED) == ""
 
 
 def test_an_assertion_shows_the_cause_first_too() -> None:
