@@ -9,7 +9,7 @@ from torch import Tensor
 from headway.checks import Fact
 from tests.checks.support.asking import evidence_of
 from tests.checks.support.callers import WIDTH, OfTokens
-from tests.checks.support.nearby import Latest
+from tests.checks.support.nearby import Around, Latest
 from tests.checks.support.other_shapes import Pool
 from tests.checks.support.right import NAMED
 from tests.support.attention_in_steps import SMALL, Attention, function, past
@@ -121,3 +121,9 @@ def test_a_number_that_is_kept_may_tell_of_a_window() -> None:
     module.kernel_size = 5
     assert evidence_of(module).window is None
     assert evidence_of(module, window=4).window == 4
+
+
+def test_a_pixel_that_sees_its_neighbours_hides_no_future() -> None:
+    found = evidence_of(Around(1))
+    assert not found.causal
+    assert str(found.future) == "seen (measured; its tokens are pixels of an image)"
