@@ -1,8 +1,10 @@
 """Copies, and weights that show what a model does."""
 
+import pytest
 import torch
 from torch import nn
 
+from headway.checks.model import visible_weights
 from headway.checks.model.visible_weights import copy_as, make_visible, untie
 
 
@@ -40,6 +42,22 @@ def test_what_cannot_be_seen_is_drawn() -> None:
     assert torch.equal(model.right.weight, before["right.weight"])
     assert torch.equal(model.right.bias, before["right.bias"])
     assert torch.equal(model.whole, before["whole"])
+
+
+def test_for_large_weights_that_can_be_seen_nothing_is_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def drawn(*, before: bool) -> torch.Tensor:
+        first = nn.Linear(17, 13, bias=False) if before else nn.Identity()
+        model = nn.Sequential(first, nn.Linear(5, 7, bias=False))
+        with torch.no_grad():
+            model[1].weight.zero_()
+        make_visible(model)
+        return model[1].weight
+
+    assert not torch.equal(drawn(before=True), drawn(before=False))
+    monkeypatch.setattr(visible_weights, "_LARGE", 200)
+    assert torch.equal(drawn(before=True), drawn(before=False))
 
 
 def test_a_last_layer_that_is_tied_is_drawn_and_nothing_else() -> None:

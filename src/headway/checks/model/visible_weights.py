@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from headway.checks.core.copies import duplicate
 from headway.checks.core.signature import Target
 
+_LARGE = 1_000_000  # numbers in a matrix
 _GAIN = 0.5  # what a layer multiplies by at least, or nobody sees what it does
 
 
@@ -59,15 +60,22 @@ def untie(module: nn.Module) -> None:
             layer.register_parameter("weight", nn.Parameter(drawn))
 
 
+def _size(weight: Tensor) -> float:
+    return float(weight.double().square().mean().sqrt())
+
+
 def _enlarge(weight: Tensor, embeds: bool, generator: torch.Generator) -> None:
+    plain = weight.ndim < 2
+    needed = 1.0 if embeds or plain else 1 / math.sqrt(weight[0].numel())
+    if weight.numel() > _LARGE and _size(weight) >= _GAIN * needed:
+        return  # as of models that were trained; to draw numbers takes long
     drawn = torch.randn(weight.shape, generator=generator, dtype=torch.float64)
     drawn = drawn.to(weight.device, weight.dtype)
-    if weight.ndim < 2:
+    if plain:
         if bool((weight == weight.flatten()[0]).all()):  # a norm, a bias, a gate
             weight.add_(0.3 * drawn)
         return
-    needed = 1.0 if embeds else 1 / math.sqrt(weight[0].numel())
-    size = float(weight.double().square().mean().sqrt())
+    size = _size(weight)
     if size == 0.0:
         weight.copy_(needed * drawn)
     elif size < _GAIN * needed:

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from headway.checks.model.properties import precision
 from tests.checks.model.asking import Change, ask, embeds
 
 
@@ -38,6 +39,19 @@ def test_half_precision(change: Change, verdict: str, says: str) -> None:
     outcome = ask("half-precision", in_half(change))
     assert outcome.verdict == verdict, outcome.sentence
     assert says in outcome.sentence
+
+
+@pytest.mark.parametrize("large", [1, 10**6])
+def test_weights_move_to_both_sides_by_half_a_unit_at_the_most(
+    large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(precision, "_LARGE", large)
+    layer = nn.Linear(31, 37, bias=False).double()
+    before = layer.weight.detach().clone()
+    precision._jitter(layer, torch.bfloat16)
+    moved = (layer.weight / before - 1) / (torch.finfo(torch.bfloat16).eps / 2)
+    assert 0.95 < float(moved.max()) < 1.001
+    assert -1.001 < float(moved.min()) < -0.95
 
 
 def test_what_is_checked_in_16_bits_is_not_rounded_again() -> None:

@@ -9,6 +9,7 @@ from headway.checks.core.errors import describe, theirs
 from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.model.model_evidence import ModelEvidence, moves
 
+_LARGE = 1_000_000  # numbers in a matrix; more are drawn in 32 bits, which is faster
 _FEW = 6.0  # times the error of rounding the weights alone
 _TYPES = (torch.bfloat16, torch.float16)
 
@@ -63,9 +64,10 @@ def _jitter(module: nn.Module, dtype: torch.dtype) -> None:
     half_a_unit = torch.finfo(dtype).eps / 2
     with torch.no_grad():
         for weight in module.parameters():
-            drawn = torch.rand(weight.shape, generator=generator, dtype=torch.float64)
-            factor = 1 + half_a_unit * (2 * drawn - 1)
-            weight.copy_(weight * factor.to(weight.device, weight.dtype))
+            kind = torch.float64 if weight.numel() <= _LARGE else torch.float32
+            drawn = torch.rand(weight.shape, generator=generator, dtype=kind)
+            factor = drawn.mul_(2 * half_a_unit).add_(1 - half_a_unit)
+            weight.mul_(factor.to(weight.device, weight.dtype))
 
 
 def _size(x: Tensor) -> float:
