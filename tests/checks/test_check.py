@@ -250,7 +250,8 @@ class Single(Attention):
         ),
         (
             Counting(),
-            "call must say how Counting takes tokens of shape (texts, tokens, d_in); "
+            "call must say how Counting takes tokens of shape (texts, tokens, d_in), "
+            'such as call="m(x, x, x)[0]"; '
             "got call=None, and m(x) raised no error, but returned torch.int64.",
         ),
     ],

@@ -37,13 +37,19 @@ def found(model: Any, **options: Any) -> ModelSubject:
             "vocab_size must be at most 160, the rows of the embedding of Plain; "
             "got vocab_size=50257.",
         ),
-        (lambda ids: ids, {}, "vocab_size must be given for <lambda>; got"),
+        (
+            lambda ids: ids,
+            {},
+            "vocab_size must be given for <lambda>, such as vocab_size=50257, or by "
+            "--vocab 50257; got vocab_size=None.",
+        ),
         (
             lambda ids: ids,
             {"vocab_size": 7},
             "call must say how <lambda> takes ids of shape (texts, tokens) and gives "
-            "logits for each token; got call=None, and m(ids) raised TypeError: it "
-            "returned a tensor of shape (3, 11), and no logits for each token.",
+            'logits for each token, such as call="m(ids)[0]"; got call=None, and '
+            "m(ids) raised TypeError: it returned a tensor of shape (3, 11), and no "
+            "logits for each token.",
         ),
         (lambda ids: None, {"vocab_size": 7}, "returned NoneType, and no logits"),
         (

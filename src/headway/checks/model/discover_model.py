@@ -78,7 +78,8 @@ def discover_model(target: Target, options: ModelOptions) -> ModelSubject:
         return sees_all
     raise CannotCheckError(
         f"call must say how {name} takes ids of shape (texts, tokens) and gives logits "
-        f"for each token; got call={options.call!r}, and {errors[0]}."
+        'for each token, such as call="m(ids)[0]"; got '
+        f"call={options.call!r}, and {errors[0]}."
     )
 
 
@@ -123,7 +124,8 @@ def _vocabulary(target: Target, name: str, options: ModelOptions) -> int:
     guess = config_value(target, "vocab_size") or next(iter(rows), None)
     if not isinstance(guess, int) or guess < 2:
         raise CannotCheckError(
-            f"vocab_size must be given for {name}; got vocab_size=None."
+            f"vocab_size must be given for {name}, such as vocab_size=50257, or by "
+            "--vocab 50257; got vocab_size=None."
         )
     return guess
 

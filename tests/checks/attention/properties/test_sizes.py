@@ -31,6 +31,21 @@ def test_a_text_beyond_the_context_may_be_refused() -> None:
     assert sentence == "It refuses 18 tokens: ValueError: the text is too long"
 
 
+def test_a_text_as_long_as_the_context_may_not_be_refused() -> None:
+    def call(m: Any, run: Any, x: Tensor) -> Tensor:
+        if x.shape[1] > 13:
+            raise IndexError("the table has 13 rows")
+        return run(x)
+
+    words = (
+        "It refuses 17 tokens, which its context should hold: IndexError: the table "
+        "has 13 rows. A table or a mask ends early."
+    )
+    expect(calling(call), CONTEXT, "note", words)
+    expect(calling(call), CONTEXT, "failed", words, context_length=17)
+    expect(calling(call), CONTEXT, "passed", "It refuses 14 *", context_length=13)
+
+
 def test_a_text_beyond_the_context_may_not_be_nan() -> None:
     def call(m: Any, run: Any, x: Tensor) -> Tensor:
         return run(x) * (torch.nan if x.shape[1] > m.context_length else 1)

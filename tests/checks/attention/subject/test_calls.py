@@ -602,7 +602,8 @@ def test_no_tensor_is_no_answer(answer: Any, kind: str) -> None:
             return answer
 
     with refused(
-        "call must say how Empty takes tokens of shape (texts, tokens, d_in); got "
+        "call must say how Empty takes tokens of shape (texts, tokens, d_in), such as "
+        f'call="m(x, x, x)[0]"; got '
         f"call=None, and m(x) raised TypeError: it returned {kind}, not a tensor."
     ):
         discovered(Empty())
@@ -931,3 +932,15 @@ def test_a_part_that_is_called_twice_counts_as_two_layers() -> None:
     assert discovered(Twice(), d_in=12).call.shown == (
         "m(x, memory); memory: 6 other tokens"
     )
+
+
+class Unpacks(Attend):
+    """It takes queries, keys and values as arguments without names."""
+
+    def forward(self, *given: Tensor) -> Tensor:
+        query, key, value = given
+        return self.mix(query, key, value)
+
+
+def test_three_arguments_may_have_no_names() -> None:
+    assert discovered(Unpacks()).call.shown == "m(x, x, x)"

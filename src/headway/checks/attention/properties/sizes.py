@@ -6,6 +6,7 @@ import torch
 
 from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.held_values import held_values
+from headway.checks.attention.subject import Subject
 from headway.checks.core.errors import describe, suppress_theirs, theirs
 from headway.checks.core.outcome import Outcome, failed, not_applicable, note, passed
 from headway.checks.core.property import OF_TYPES
@@ -263,7 +264,9 @@ def context(evidence: Evidence) -> Outcome:
         with torch.no_grad():
             rows = subject(x)
     except theirs() as raised:  # a refusal
-        return passed(f"It refuses {limit + 1} tokens: {describe(raised)}", limit + 1)
+        refused = f"It refuses {limit + 1} tokens: {describe(raised)}"
+        early = None if evidence.one_length else _too_short(evidence, subject, limit)
+        return early or passed(refused, limit + 1)
     if not bool(rows.isfinite().all()):
         return failed(f"With {limit + 1} tokens it gives nan.", limit + 1)
     if evidence.causal:
@@ -278,3 +281,18 @@ def context(evidence: Evidence) -> Outcome:
     return passed(
         f"It takes {limit + 1} tokens, one more than its context, correctly.", 0
     )
+
+
+def _too_short(evidence: Evidence, subject: Subject, limit: int) -> Outcome | None:
+    """Judge code that refuses texts as long as its context."""
+    try:
+        with torch.no_grad():
+            subject(subject.tokens(1, limit, seed=5))
+    except theirs() as raised:
+        said = (
+            f"It refuses {limit} tokens, which its context should hold: "
+            f"{describe(raised)}. A table or a mask ends early."
+        )
+        told = evidence.subject.options.context_length is not None
+        return failed(said, limit) if told else note(said, limit)
+    return None

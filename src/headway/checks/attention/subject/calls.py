@@ -271,6 +271,7 @@ def possible_calls(
             yield from given(inputs={first: 0}, fill=partial(fillings, memory=memory))
         if [one.kind for one in known.values()][:1] == [Parameter.VAR_POSITIONAL]:
             yield from given(inputs={})
+            yield from given(inputs={}, unnamed=(0, 0, 0))
         for inputs in _inputs(known):
             yield from given(inputs=inputs)
         yield from _layouts(target)

@@ -90,8 +90,10 @@ def explain(target: Target, options: Options, failures: Sequence[Failure]) -> st
         for explained in (_of_copies, _of_numpy, _of_unknown, _of_forward):
             if sentence := explained(target, name, failure):
                 return sentence
+    example = "m(x, x, x)[0]" if isinstance(target, nn.Module) else "f(q, k, v)[0]"
+    such = "" if options.call is not None else f', such as call="{example}"'
     return (
-        f"call must say how {name} takes tokens of shape (texts, tokens, d_in); "
+        f"call must say how {name} takes tokens of shape (texts, tokens, d_in){such}; "
         f"got call={options.call!r}, and {failure}."
     )
 
