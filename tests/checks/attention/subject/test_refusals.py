@@ -250,3 +250,24 @@ def test_a_model_that_needs_more_than_ids_is_refused_for_what_it_needs() -> None
 
     with pytest.raises(ValueError, match=r"^call must say what Model gets for seg"):
         discover(Model(), Options())
+
+
+class Answers(nn.Module):
+    def forward(self, x: Tensor) -> Any:
+        return "no"
+
+
+def answers(queries: Tensor, keys: Tensor, values: Tensor) -> Any:
+    return "no"
+
+
+@pytest.mark.parametrize(
+    ("code", "example"),
+    [(Answers(), "m(x, x, x)[0]"), (answers, "f(q, k, v)[0]")],
+    ids=["module", "function"],
+)
+def test_an_example_shows_how_a_call_is_written(code: Any, example: str) -> None:
+    with pytest.raises(ValueError, match="it returned str, not a tensor") as caught:
+        discover(code, Options(d_in=12))
+    such = f'takes tokens of shape (texts, tokens, d_in), such as call="{example}"; got'
+    assert such in str(caught.value)
