@@ -50,3 +50,37 @@ class OnBothSides(ByHand):
 
     def allowed(self, T: int) -> Tensor:
         return torch.ones(T, T, dtype=torch.bool).tril(2).triu(-2)
+
+
+class Pixels(nn.Module):
+    """All pixels of an image see each other, by layers that are kernels of one."""
+
+    def __init__(
+        self, names: tuple[str, str, str] = ("query", "key", "value"), size: int = 1
+    ) -> None:
+        super().__init__()
+        self.names = names
+        for name in names:
+            setattr(self, name, nn.Conv2d(12, 12, size, padding="same"))
+
+    def scale(self, width: int) -> float:
+        return width**-0.5
+
+    def weigh(self, scores: Tensor) -> Tensor:
+        return scores.softmax(-1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        layers = (getattr(self, name) for name in self.names)
+        query, key, value = (layer(x).flatten(2).mT for layer in layers)
+        scores = query @ key.mT * self.scale(query.shape[-1])
+        return (self.weigh(scores) @ value).mT.reshape(x.shape)
+
+
+class Unscaled(Pixels):
+    def scale(self, width: int) -> float:
+        return 1.0
+
+
+class OverQueries(Pixels):
+    def weigh(self, scores: Tensor) -> Tensor:
+        return scores.softmax(-2)

@@ -28,7 +28,13 @@ from tests.checks.support.attention_designs import (
     Halves,
     angles,
 )
-from tests.checks.support.nearby import OnBothSides
+from tests.checks.support.nearby import (
+    Around,
+    OnBothSides,
+    OverQueries,
+    Pixels,
+    Unscaled,
+)
 from tests.checks.support.other_shapes import Pool
 from tests.support.attention_in_steps import SMALL, Attention, split
 from tests.support.mistakes.mistake import EQUATION, GRADIENTS, HALF
@@ -583,3 +589,25 @@ def test_a_function_excuses_nothing_in_a_branch_that_is_not_taken() -> None:
 def test_a_name_that_is_none_of_pytorch_excuses_wherever_it_stands() -> None:
     words = "It is not what the equation gives. It uses act, which the equation *"
     expect(Acts(SMALL, causal=False), EQUATION, "note", words)
+
+
+def test_kernels_of_one_pixel_are_linear_layers() -> None:
+    expect(Pixels(), EQUATION, "passed", "It is what the equation gives in 64 bits.")
+    words = "It is exactly what comes out when the softmax runs over the queries."
+    expect(OverQueries(), EQUATION, "failed", words)
+    words = "No weights of queries, keys and values were found."
+    expect(Pixels(size=3), EQUATION, "not applicable", words)
+
+
+def test_scores_of_images_may_have_no_scale() -> None:
+    words = (
+        "It is exactly what comes out when scores are not scaled. Networks of images "
+        "often do so; declare scale=1 if it is meant."
+    )
+    expect(Unscaled(), EQUATION, "note", words)
+    expect(Unscaled(), EQUATION, "passed", "*", scale=1)
+
+
+def test_pixels_that_see_some_places_are_not_compared() -> None:
+    words = "A pixel sees some places alone, and the equation has all."
+    expect(Around(1), EQUATION, "not applicable", words)

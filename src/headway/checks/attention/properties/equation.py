@@ -49,6 +49,7 @@ _DECLARED = (
 )  # fmt: skip
 _BASES = (10_000, 500_000, 1_000_000)
 _NEAR = 1e-3
+_OF_IMAGES = "Networks of images often do so; declare scale=1 if it is meant."
 _OF_PYTORCH = (torch, torch.nn.functional, torch.fft, torch.linalg)
 _NORMS_AND_SINKS = re.compile("norm|sink", re.IGNORECASE)
 _SLOPES = re.compile("alibi|slope", re.IGNORECASE)
@@ -97,6 +98,8 @@ def _equals(evidence: Evidence) -> Outcome:
         if found := explain(one, pairs=one is likeliest):
             without = "" if one is evidence else _without(one)
             sentence = found.sentence.removesuffix(".") + without + "."
+            if evidence.subject.call.of_image and [*found.ids] == ["no-scale"]:
+                return note(f"{sentence} {_OF_IMAGES}", nearest.difference)
             return failed(
                 sentence,
                 nearest.difference,
@@ -382,6 +385,8 @@ def _beyond_the_equation(evidence: Evidence) -> str:
     if evidence.subject.is_pooled:
         return "It gives one row for each text, and the equation one for each token."
     weights, design = evidence.weights, evidence.designs[0]
+    if evidence.subject.call.of_image and not bool(evidence.visible.all()):
+        return "A pixel sees some places alone, and the equation has all."
     side = side_of_window(evidence.visible)
     if side is not None and design.window is None and not evidence.causal:
         return f"A row sees {side} tokens on both sides, and the equation all of them."

@@ -62,3 +62,21 @@ def test_a_bias_stands_beside_its_weight() -> None:
     assert found is not None
     assert torch.equal(found, torch.cat([module["a"].bias] * 2).detach().double())
     assert biases(module, ["b.weight"]) is None
+
+
+def test_a_kernel_of_one_pixel_is_a_matrix() -> None:
+    module = nn.ModuleDict(
+        {
+            "one": nn.Conv2d(12, 20, 1),
+            "line": nn.Conv1d(12, 20, 1),
+            "wide": nn.Conv2d(12, 20, 3),
+            "parted": nn.Conv2d(12, 20, 1, groups=2),
+        }
+    )
+    for name in ("one", "line"):
+        weight = module[name].weight
+        [(form, found)] = layouts(module, f"{name}.weight", 12).items()
+        assert form == "out, in"
+        assert torch.equal(found, weight.detach().flatten(1))
+    assert layouts(module, "wide.weight", 12) == {}
+    assert layouts(module, "parted.weight", 12) == {}

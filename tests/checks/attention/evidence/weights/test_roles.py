@@ -172,3 +172,14 @@ def test_what_does_not_exist_is_refused(given: dict[str, str], sentence: str) ->
     with refused(sentence):
         roles(named("q", "k", "v"), given)
     assert roles(named("q", "k", "v"), {"query": "k"}) == {"query": ["k"]}
+
+
+@pytest.mark.parametrize("letters", ["theta phi g", "f g h"])
+def test_letters_of_papers_on_images_count_together(letters: str) -> None:
+    first, second, third = names = letters.split()
+    expected = {"query": [first], "key": [second], "value": [third]}
+    assert roles(named(*names), None) == expected
+    assert roles(named(*names, "last"), None) == {**expected, "out": ["last"]}
+    assert "query" not in roles(named(*names[:2]), None)
+    found = roles(named(*names, "query", "key", "value"), None)
+    assert found["query"] == ["query"]

@@ -25,7 +25,11 @@ def layouts(module: nn.Module, name: str, d_in: int) -> dict[str, Tensor]:
     weight = dict(module.named_parameters())[name].detach()
     owner = dict(module.named_modules())[name.rpartition(".")[0]]
     found: dict[str, Tensor] = {}
-    if weight.ndim == 3:
+    if isinstance(owner, nn.modules.conv._ConvNd):
+        # A kernel of one pixel, or of one token, is a linear layer.
+        if weight[0, 0].numel() == 1 and owner.groups == 1:
+            found = {"out, in": weight.flatten(1)}
+    elif weight.ndim == 3:
         found = {
             "heads, in, out": weight.mT.flatten(0, 1),
             "in, heads, out": weight.flatten(1).T,

@@ -26,6 +26,8 @@ _ENDING = (
 _GENERIC = re.compile(
     r"linears?|lin|dense|layers?|proj(ection)?|fc\d?|conv(1d)?|net|w|kernel|mlp|linear_?1"
 )
+# Queries, keys and values as papers on images call them.
+_LETTERS = (("theta", "phi", "g"), ("f", "g", "h"))
 _WORDS = {
     "packed": "in_proj(ection)?|qkvs?|kqvs?|q_k_v|query_key_value|attn(?!_)",
     "key_value": "kvs?|k_v|key_value|keys_values",
@@ -64,6 +66,14 @@ def roles(module: nn.Module, given: Mapping[str, str] | None) -> dict[str, list[
             found.setdefault(role, []).append(name)
         else:
             rest.append(name)
+    last = {name.removesuffix(".weight").rpartition(".")[2]: name for name in rest}
+    for three in _LETTERS if not {*found} - {"out"} else ():
+        if last.keys() >= {*three}:
+            found |= {
+                role: [last[one]] for role, one in zip(ROLES, three, strict=False)
+            }
+            rest = [name for name in rest if name not in {last[one] for one in three}]
+            break
     if "out" not in found and len(rest) == 1:  # whatever it is called
         found["out"] = rest
     if not {"packed", "query", "key", "value"} & found.keys():
