@@ -34,7 +34,7 @@ COMMAND = r"(?:python -m headway\.cli|headway) (?:check|explain|practi[sc]e)"
 FORMS = (
     rf"^ *\$ (?P<terminal>{COMMAND}\b(?:.*\\\n)*.*)\n(?P<printed>(?:(?! *[$`]).*\n)*)",
     rf"^[- ]*(?:run|entry): (?P<yaml>{COMMAND}\b.*)$",
-    rf"^Read on: (?P<report>{COMMAND}\b.*)$",
+    rf"(?:^Read on|In a terminal): (?P<report>{COMMAND}\b.*)$",
     rf"`(?P<page>{COMMAND}\b[^`\n]*)`",
     rf'(?<=")(?P<help>{COMMAND} [^"\n:]*:[^"\n]*--help)(?=")',
 )
