@@ -641,3 +641,19 @@ def test_known_calls_are_tried_within_the_budget(
     monkeypatch.undo()
     assert discovered(Deaf()).call.text == "m(x, mask)"
     assert discovered(OfSquares()).call.text.startswith("m(x.unflatten(1, (4, 4)))")
+
+
+class OfFewBits(OfTokens):
+    """It has no kernel for numbers of 64 bits."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.dtype == torch.float64:
+            raise NotImplementedError("no kernel")
+        return super().forward(x)
+
+
+def test_some_calls_are_tried_in_each_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = importlib.import_module(discover.__module__)
+    monkeypatch.setattr(module, "_SECONDS", 0.0)
+    monkeypatch.setattr(module, "_CALLS", 2)
+    assert discovered(OfFewBits()).dtype == torch.float32

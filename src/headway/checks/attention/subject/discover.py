@@ -104,6 +104,7 @@ def _discover(target: Target, options: Options) -> Subject:
             failures.append(Failure("copying it", None, raised))
             continue
         copies.append((copied, dtype))
+        budget.calls = 0  # some are tried in each type, as a kernel may take one alone
         give = partial(possible_calls, option=options.call)
         ways = [*_ways(copied, name, dtype, options, in_half, give)]
         pooled = _ways(copied, name, dtype, options, in_half, pooled_calls)
