@@ -105,8 +105,7 @@ def _discover(target: Target, options: Options) -> Subject:
             continue
         copies.append((copied, dtype))
         budget.calls = 0  # some are tried in each type, as a kernel may take one alone
-        give = partial(possible_calls, option=options.call)
-        ways = [*_ways(copied, name, dtype, options, in_half, give)]
+        ways = [*_ways(copied, name, dtype, options, in_half, _named(options))]
         pooled = _ways(copied, name, dtype, options, in_half, pooled_calls)
         found = _first_that_works(ways, failures, budget, pooled)
         if found is not None and found.T > 1 and _is_told_apart(found):
@@ -124,6 +123,11 @@ def _discover(target: Target, options: Options) -> Subject:
     if budget.is_spent or further.is_spent:
         sentence += f" No call was found in {_SECONDS:g} seconds."
     raise CannotCheckError(sentence)
+
+
+def _named(options: Options) -> Callable[..., Iterator[Call]]:
+    """Give what lists the calls that names tell of, or that was declared."""
+    return partial(possible_calls, option=options.call)
 
 
 def _ways(
