@@ -91,7 +91,7 @@ units: generated
 
 tool: .venv/installed  ## run the tests of pytest-proofread and the workshop, which `make test` leaves out where neither has changed
 	@echo '== Tests of the tools'
-	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' tools
+	@$(RUN) pytest -q $(PARALLEL) $(CHANGED) -m 'not slow' --ignore-glob='*.md' tools
 
 changed-tool: .venv/installed
 	@if $(RUN) workshop.changed_files tools constraints.txt; \
