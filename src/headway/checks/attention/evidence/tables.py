@@ -69,9 +69,14 @@ def lengths_differ(subject: Subject) -> bool:
 
 def computes_angles(subject: Subject) -> bool:
     """Ask whether a call computes cosines or sines, of positions if names say so."""
+    return not _TURNS.isdisjoint(called_functions(subject))
+
+
+def called_functions(subject: Subject) -> set[str]:
+    """Collect the names of the functions of torch that one call uses."""
     with _Names() as watch, torch.no_grad():
         subject(subject.tokens())
-    return not _TURNS.isdisjoint(watch.called)
+    return watch.called
 
 
 class _Names(TorchFunctionMode):

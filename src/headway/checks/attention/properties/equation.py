@@ -2,13 +2,10 @@
 
 import math
 import re
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import nn
-from torch.overrides import TorchFunctionMode
 
 from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.design import Design, Rotation
@@ -18,7 +15,7 @@ from headway.checks.attention.evidence.find_designs import (
 )
 from headway.checks.attention.evidence.influence import side_of_window
 from headway.checks.attention.evidence.norms import fault_of_norms
-from headway.checks.attention.evidence.tables import lengths_differ
+from headway.checks.attention.evidence.tables import called_functions, lengths_differ
 from headway.checks.attention.evidence.weights import Projections
 from headway.checks.attention.oracle import (
     Match,
@@ -32,7 +29,6 @@ from headway.checks.attention.oracle.mistakes import left_out, other_speeds
 from headway.checks.attention.oracle.rotation import base_of
 from headway.checks.attention.properties.kept_mask import with_kept_mask
 from headway.checks.core import book_sections as book
-from headway.checks.core.errors import at_the_border
 from headway.checks.core.names import read_names
 from headway.checks.core.outcome import (
     Outcome,
@@ -334,26 +330,6 @@ def _unexplained(evidence: Evidence, difference: float) -> Outcome:
     )
 
 
-class _Calls(TorchFunctionMode):
-    """Writes down the names of the functions of PyTorch that are called."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-
-    @at_the_border
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        """Call the function, and keep its name."""
-        self.names.add(getattr(func, "__name__", ""))
-        return func(*args, **(kwargs or {}))
-
-
 def _acts(evidence: Evidence, name: str) -> bool:
     """Ask whether a function of this name is called, if it is one of PyTorch.
 
@@ -361,9 +337,8 @@ def _acts(evidence: Evidence, name: str) -> bool:
     """
     if not any(hasattr(one, name) for one in _OF_PYTORCH):
         return True
-    with torch.no_grad(), _Calls() as calls:
-        evidence.subject.copy()(evidence.x)
-    return any(one.rstrip("_").endswith(name) for one in calls.names)
+    called = called_functions(evidence.subject.copy())
+    return any(one.rstrip("_").endswith(name) for one in called)
 
 
 def _is_seen_whole(evidence: Evidence) -> bool:
