@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.nn.functional import scaled_dot_product_attention
 
 from headway.checks.attention.evidence.tables import (
     computes_angles,
@@ -146,12 +145,3 @@ def test_an_error_beside_a_watch_is_one_of_the_code() -> None:
         with pytest.raises(IndexError) as raised:
             [*look(subject)]  # type: ignore[misc]
         assert not is_ours(raised.value)
-
-
-def test_tensors_of_vmap_are_left_out() -> None:
-    def mapped(x: Tensor) -> Tensor:
-        turned = rows(x)
-        attend = torch.vmap(lambda one: scaled_dot_product_attention(one, one, one))
-        return using(attend(x), turned.cos(), turned.sin())
-
-    assert called(mapped) == [(7, 4)]

@@ -204,7 +204,8 @@ class HandsBack(Growing):
 
 def rotate(x: Tensor, start: int = 0) -> Tensor:
     """Turn queries or keys by their positions."""
-    angles = torch.arange(start, start + x.shape[1]).to(x)[:, None] * 0.5
+    speeds = 0.5 / torch.arange(1, 8).to(x)
+    angles = torch.arange(start, start + x.shape[1]).to(x)[:, None] * speeds
     a, b = x[..., :7], x[..., 7:14]
     turned = [a * angles.cos() - b * angles.sin()]
     turned += [a * angles.sin() + b * angles.cos(), x[..., 14:]]
@@ -325,6 +326,14 @@ class TurnsTwice(HandsBack):
         return rotate(q, start), rotate(k, start) if cached else k, v
 
 
+class TurnsThePastAgain(HandsBack):
+    def turn(self, q: Tensor, k: Tensor, v: Tensor, start: int, cached: bool) -> Any:
+        return rotate(q, start), rotate(k, start), v
+
+    def answer(self, rows: Tensor, k: Tensor, v: Tensor, past: Any) -> Any:
+        return rows, (rotate(k), v)
+
+
 class Shared(InAList):
     shared = True
 
@@ -355,7 +364,14 @@ class Shared(InAList):
             "*a text gets the past of another text: the first one's is kept*",
         ),
         (JoinsKeysInFront(), "With past=(key, value), in calls of 5, 1 and 1 tokens*"),
-        (BeginsAnew(), "*counted from zero again or keys that are turned twice*"),
+        (
+            BeginsAnew(),
+            "*: new tokens begin again from position zero, whatever the cache holds.",
+        ),
+        (
+            TurnsThePastAgain(),
+            "*counted from zero again or keys that are turned twice*",
+        ),
         (
             TurnsTwice(),
             "*row 2 is not what one call without a cache gives: the first call with a "
@@ -463,7 +479,7 @@ UNTOLD = "With past=past, and with no positions passed, new tokens "
         (
             lambda n: 0,
             "note",
-            "start again from position zero, whatever the cache holds.",
+            "begin again from position zero, whatever the cache holds.",
             (),
         ),
         (
@@ -494,20 +510,6 @@ def test_code_that_counts_positions_itself_is_asked_where_it_begins(
     assert (row.verdict, row.mistakes) == (verdict, mistakes)
     assert words is None or row.sentence == UNTOLD + words
     assert row.unexplained == (words is not None and "no other" in words)
-
-
-def test_a_position_beyond_a_table_is_none_of_those_that_are_tried() -> None:
-    class Small(Counting):
-        def forward(
-            self, x: Tensor, past: Any = None, cache_position: Any = None
-        ) -> Any:
-            if cache_position is not None and past is not None:
-                expected = past[0].shape[1]
-                assert int(cache_position.flatten()[0]) == expected, "no such row"
-            return super().forward(x, past, cache_position)
-
-    [row] = rows_of(Small(lambda n: 0), CACHED, d_in=WIDTH)
-    assert row.unexplained
 
 
 class Masked(Growing):

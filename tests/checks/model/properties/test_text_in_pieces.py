@@ -255,7 +255,7 @@ class Doubled(Positioned):
         ),
         (
             FromZero,
-            "their positions begin again from zero, whatever the cache holds.",
+            "they begin again from position zero, whatever the cache holds.",
             ("cache-positions-from-zero",),
         ),
         (
@@ -273,15 +273,26 @@ def test_a_model_that_counts_positions_itself_is_asked_where_pieces_begin(
     assert outcome.sentence.endswith(f": {words}")
 
 
-def test_positions_that_cannot_be_told_explain_nothing() -> None:
-    class Strict(FromZero):
+def test_the_positions_of_a_model_that_takes_none_are_measured() -> None:
+    class FiveFurther(models.Cached):
+        def start(self, past: Any) -> int:
+            return 5 * (past is not None) + super().start(past)
+
+    outcome = ask("cache", FiveFurther)
+    words = "they stand 5 positions further on than where the cache ends."
+    assert outcome.sentence.endswith(f": {words}")
+    assert outcome.mistakes == ("cache-positions-shifted",)
+
+
+def test_positions_that_the_pieces_of_a_measure_leave_behind_explain_nothing() -> None:
+    class Short(FromZero):
         def positions(self, ids: Tensor, past: Any) -> Tensor:
-            if self.told is not None and bool((self.told.diff() != 1).any()):
+            if past is not None and past[0][0].shape[-2] == 4:
                 raise IndexError("no such position")
             return super().positions(ids, past)
 
-    outcome = ask("cache", Strict)
-    assert outcome.sentence.endswith("so positions may begin anew with each piece.")
+    outcome = ask("cache", Short)
+    assert outcome.verdict == "failed"
     assert outcome.mistakes == ()
 
 

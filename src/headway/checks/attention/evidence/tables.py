@@ -6,17 +6,16 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 import torch
-from torch import Tensor, nn
-from torch._C._functorch import is_functorch_wrapped_tensor
+from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from headway.checks.attention.subject import Subject
 from headway.checks.core.errors import at_the_border
+from headway.checks.core.table_watch import TableWatch, is_constant
 
 Layout = Literal["one of each", "twice", "neighbours", "complex"]
 _EXACT = 1e-5
 _TURNS = frozenset({"cos", "sin", "polar", "cos_", "sin_"})
-_MOST = 400  # tensors of the shape of a table; a call that has more is cut off here
 
 
 class Angles(NamedTuple):
@@ -41,7 +40,7 @@ def tables_in_use(subject: Subject) -> list[Angles]:
     are handed to some function of torch, and that is where they are seen.
     """
     exact = max(_EXACT, 2 * torch.finfo(subject.dtype).eps)
-    with _Watch(subject.T) as watch, torch.no_grad():
+    with TableWatch(subject.T) as watch, torch.no_grad():
         subject(subject.tokens())
     found: list[Angles] = []
     for one in _angles(watch.kept, exact):
@@ -61,10 +60,10 @@ def without_lengths(tables: list[Angles]) -> list[Angles]:
 
 def lengths_differ(subject: Subject) -> bool:
     """Ask whether complex numbers that rotate have other lengths at later positions."""
-    with _Watch(subject.T) as watch, torch.no_grad():
+    with TableWatch(subject.T) as watch, torch.no_grad():
         subject(subject.tokens())
     found = (one.abs() for one in watch.kept if one.is_complex())
-    return any(_is_constant(one[:1]) and not _is_constant(one) for one in found)
+    return any(is_constant(one[:1]) and not is_constant(one) for one in found)
 
 
 def computes_angles(subject: Subject) -> bool:
@@ -99,70 +98,10 @@ class _Names(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-class _Watch(TorchFunctionMode):
-    """Keep the tensors with a row for each token that functions are handed or give."""
-
-    def __init__(self, T: int) -> None:
-        super().__init__()
-        self.T = T
-        self.kept: list[Tensor] = []
-
-    @at_the_border
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        """Call the function, and keep what looks like a table."""
-        result = func(*args, **(kwargs or {}))
-        if torch.compiler.is_compiling():  # there are no numbers yet to compare
-            return result  # pragma: no cover  # Python does not run it
-        for one in _tensors((args, result)):
-            table = _as_table(one, self.T)
-            if table is not None and len(self.kept) < _MOST:
-                self.kept.append(table)
-        return result
-
-
-def _tensors(value: Any) -> Iterator[Tensor]:
-    # Those of a compiler have no numbers, nor have those of vmap.
-    if type(value) in (Tensor, nn.Parameter) and not is_functorch_wrapped_tensor(value):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for one in value:
-            yield from _tensors(one)
-
-
-def _as_table(tensor: Tensor, T: int) -> Tensor | None:
-    """Bring a tensor to (T, columns), if it is the same for all texts and heads."""
-    if not (tensor.is_floating_point() or tensor.is_complex()) or T < 2:
-        return None
-    if tensor.ndim > 2 and tensor.shape[-1] == 2 and not tensor.is_complex():
-        pairs = _as_table(torch.view_as_complex(tensor.double().contiguous()), T)
-        if pairs is not None and _is_constant(pairs.abs()):
-            return pairs
-    table = tensor.detach()
-    while table.ndim > 2:
-        axis = next((a for a in range(table.ndim - 1) if table.shape[a] != T), 0)
-        if not table.shape[axis]:
-            return None
-        first = table.narrow(axis, 0, 1)
-        if not torch.equal(first.expand_as(table), table):
-            return None
-        table = first.squeeze(axis)
-    if table.ndim != 2 or table.shape[0] != T:
-        return None
-    wide = torch.complex128 if table.is_complex() else torch.float64
-    # Made under the watch, so an operation on it must not be watched again.
-    return table.to(wide).clone()
-
-
 def _angles(kept: list[Tensor], exact: float) -> Iterator[Angles]:
     """Find cosines and sines: two tables whose squares sum to the same everywhere."""
     for table in kept:
-        if table.is_complex() and _is_constant(table.abs()):
+        if table.is_complex() and is_constant(table.abs()):
             yield from _turning(table.angle(), "complex", float(table[0, 0].abs()))
     real = [_Squared(one) for one in kept if not one.is_complex()]
     for one, other in itertools.combinations(real, 2):
@@ -198,7 +137,7 @@ class _Squared:
         )
         if abs(last - first) > 2 * exact * first:
             return False
-        return _is_constant((self.squares + other.squares).sqrt(), exact)
+        return is_constant((self.squares + other.squares).sqrt(), exact)
 
 
 def _turning(angles: Tensor, layout: Layout, length: float) -> Iterator[Angles]:
@@ -218,14 +157,6 @@ def _alike(one: Angles, other: Angles) -> bool:
     """Ask whether two tables turn by the same angles, and lengthen as much."""
     near = abs(one.length - other.length) <= _EXACT
     return near and _same(one.angles, other.angles)
-
-
-def _is_constant(x: Tensor, exact: float = _EXACT) -> bool:
-    """Ask whether a tensor is one number throughout, and not zero."""
-    first = x.flatten()[:1]
-    return bool((first > _EXACT).any()) and bool(
-        ((x - first).abs() <= exact * first).all()
-    )
 
 
 def _same(one: Tensor, other: Tensor) -> bool:

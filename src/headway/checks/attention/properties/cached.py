@@ -14,11 +14,12 @@ from headway.checks.attention.evidence.masks import example_table
 from headway.checks.attention.properties.cache_causes import Run, cause
 from headway.checks.attention.subject.caches import Way, ways_to_cache
 from headway.checks.attention.subject.cross_calls import as_cross_attention
-from headway.checks.core.cache_positions import SHIFTS, shifted
+from headway.checks.core.cache_positions import cause_of_positions
 from headway.checks.core.errors import at_the_border, describe, suppress_theirs, theirs
 from headway.checks.core.limit import limited
 from headway.checks.core.names import keys_of_dictionaries
 from headway.checks.core.outcome import (
+    Cause,
     Outcome,
     failed,
     not_applicable,
@@ -30,7 +31,6 @@ from headway.checks.core.signature import Target
 from headway.checks.core.tolerance import max_difference, same_order_tolerance
 
 Cut = tuple[int, ...]
-Places = Callable[[int], int]  # of a first new token, behind so many others
 Given = Callable[[int, int], Mapping[str, Any]]  # for the tokens between two places
 _HELD = (tuple, list, dict)  # what a call gives back, and is surely a cache
 # Under which names keys are kept that are of the text of an encoder.
@@ -122,7 +122,6 @@ def _continue(
     way: Way,
     cut: Cut,
     *,
-    places: Places = int,
     given: Given = _nothing,
 ) -> tuple[Tensor, Any]:
     past, start, rows = way.begin(), 0, []
@@ -130,7 +129,7 @@ def _continue(
         tokens = evidence.x[:, start : start + count].clone()
         with limited():
             extra = given(start, start + count)
-            part, past = way.step(target, tokens, past, places(start), **extra)
+            part, past = way.step(target, tokens, past, start, **extra)
         if part.shape[:2] != tokens.shape[:2]:
             raise TypeError(f"it returned shape {tuple(part.shape)}")
         rows.append(part)
@@ -204,7 +203,7 @@ def _of_all_cuts(evidence: Evidence, way: Way, by_ones: Tensor) -> Outcome:
             rows = _in_calls(evidence, way.without_positions, cut)
             worst = max_difference(rows, _expected(whole, cut))
             if worst > evidence.tolerance:
-                return _counted_otherwise(evidence, way, cut, rows)
+                return _counted_otherwise(evidence, way.without_positions)
     but = f", but refuses {_shown(refused[0])}" if refused else ""
     counted = len(cuts) - len(refused)
     return passed(
@@ -244,36 +243,39 @@ def _mask_ignored(evidence: Evidence, way: Way, rows: Tensor) -> str:
     return mask.argument if max_difference(expected, rows) > alike else ""
 
 
-def _counted_otherwise(evidence: Evidence, way: Way, cut: Cut, rows: Tensor) -> Outcome:
+def _counted_otherwise(evidence: Evidence, way: Way) -> Outcome:
     """Say where code that counts positions itself puts new tokens."""
-
-    def are(places: Places) -> bool:
-        with suppress_theirs():  # such as one beyond a table
-            target = evidence.fresh.copy().target
-            told = _continue(target, evidence, way, cut, places=places)[0]
-            return max_difference(told, rows) <= evidence.tolerance
-        return False
-
     without = f"With {way.shown}, and with no positions passed, new tokens"
-    if are(lambda start: 0):
-        return note(
-            f"{without} start again from position zero, whatever the cache holds."
+    found = _of_positions(evidence, way)
+    if found is None:
+        return unexplained(
+            f"{without} get different rows than with positions that go on from the "
+            "cache, and no other position explains it."
         )
-    for shift in SHIFTS:
-        if are(functools.partial(_moved, shift)):
-            cause_of_it = shifted(shift)
-            return failed(
-                f"{without} {cause_of_it.sentence}.", mistakes=cause_of_it.mistakes
-            )
-    return unexplained(
-        f"{without} get different rows than with positions that go on from the cache, "
-        "and no other position explains it."
-    )
+    sentence = f"{without} {found.sentence}."
+    if "cache-positions-from-zero" in found.mistakes:
+        return note(sentence)  # as where code leaves it to the caller
+    return failed(sentence, mistakes=found.mistakes)
 
 
-def _moved(shift: int, start: int) -> int:
-    """Give a place that is wrong behind a cache, and right before there is one."""
-    return start + shift if start else 0
+def _of_positions(evidence: Evidence, way: Way, who: str = "") -> Cause | None:
+    """Measure where new tokens stand, if not where the cache ends."""
+    subject = evidence.fresh
+
+    def tokens(length: int) -> Tensor:
+        return subject.tokens(max(subject.B, 2), length)
+
+    def at_once(length: int) -> Tensor:
+        return subject.copy()(tokens(length))
+
+    def in_pieces(past: int) -> Tensor:
+        told = replace(evidence, x=tokens(past + 1))
+        return _in_calls(told, way, (past, 1))
+
+    with suppress_theirs():  # such as a text that is too long
+        found = cause_of_positions(at_once, in_pieces, subject.context_length)
+        return found and Cause(f"{who}{found.sentence}", found.mistake)
+    return None
 
 
 def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
@@ -289,7 +291,9 @@ def _differs(evidence: Evidence, way: Way, cut: Cut, off: Tensor) -> Outcome:
     where = f"With {way.shown}, in calls of {_shown(cut)} tokens, row {row + 1} is not "
     found = None
     with suppress_theirs():
-        found = cause(_runs(evidence, way), evidence.subject, evidence.x)
+        found = _of_positions(evidence, way, "new tokens ") or cause(
+            _runs(evidence, way), evidence.subject, evidence.x
+        )
     reason = found.sentence if found else _reason(evidence, cut, row)
     return failed(
         f"{where}what one call without a cache gives: {reason}.",

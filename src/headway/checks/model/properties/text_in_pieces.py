@@ -1,12 +1,8 @@
 """A text in pieces."""
 
-import itertools
-from collections.abc import Sequence
-
-import torch
 from torch import Tensor
 
-from headway.checks.core.cache_positions import SHIFTS, shifted
+from headway.checks.core.cache_positions import cause_of_positions
 from headway.checks.core.errors import describe, suppress_theirs, theirs
 from headway.checks.core.outcome import (
     Cause,
@@ -132,45 +128,24 @@ def _cause(evidence: ModelEvidence, sizes: Sizes, same: str) -> Cause:
     if same:
         reason = "they see the same tokens, so a branch computes something else"
         return Cause(reason)
-    if "positions" in evidence.subject.call.names:
-        return _of_positions(evidence, sizes)
-    return Cause(_ANEW)
+    return _of_positions(evidence) or Cause(_ANEW)
 
 
-def _of_positions(evidence: ModelEvidence, sizes: Sizes) -> Cause:
-    """Say at which positions pieces stand, if these give the same at once."""
-    protocol = evidence.protocol.protocol
+def _of_positions(evidence: ModelEvidence) -> Cause | None:
+    """Measure where new tokens stand, if not where the cache ends."""
+    protocol, subject = evidence.protocol.protocol, evidence.subject
     assert protocol is not None  # noqa: S101  # it was asked before
-    rows = protocol.read(evidence.subject, evidence.ids, sizes)
-    if _are_at(evidence, rows, sizes, [0] * len(sizes)):
-        return Cause(
-            "their positions begin again from zero, whatever the cache holds",
-            "cache-positions-from-zero",
-        )
-    right = [0, *itertools.accumulate(sizes)][:-1]
-    for shift in SHIFTS:
-        starts = [start + shift if start else 0 for start in right]
-        if _are_at(evidence, rows, sizes, starts):
-            cause = shifted(shift)
-            return Cause(f"they {cause.sentence}", cause.mistake)
-    return Cause(_ANEW)
 
+    def at_once(length: int) -> Tensor:
+        return subject(subject.ids(T=length))
 
-def _are_at(
-    evidence: ModelEvidence, rows: Tensor, sizes: Sizes, starts: Sequence[int]
-) -> bool:
-    """Ask whether these are the logits of pieces that begin at some positions."""
-    places = [
-        torch.arange(start, start + size)
-        for start, size in zip(starts, sizes, strict=True)
-    ]
-    ids = evidence.ids
-    positions = torch.cat(places).to(ids.device).expand(len(ids), -1)
-    positions = evidence.subject.first_position + positions
-    with suppress_theirs():  # such as one beyond a table
-        told = evidence.subject(ids, positions=positions)
-        return max_difference(told, rows) <= evidence.tolerance
-    return False
+    def in_pieces(past: int) -> Tensor:
+        return protocol.read(subject, subject.ids(T=past + 1), (past, 1))
+
+    with suppress_theirs():  # such as a text that is too long
+        found = cause_of_positions(at_once, in_pieces, subject.context_length)
+        return found and Cause(f"they {found.sentence}", found.mistake)
+    return None
 
 
 def _shown(sizes: Sizes) -> str:
