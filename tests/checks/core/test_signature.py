@@ -9,7 +9,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from headway.checks.core.signature import arguments, parts, unpacked, unwrapped
+from headway.checks.core.signature import (
+    SAYS_WHAT_IS_SEEN,
+    arguments,
+    parts,
+    unpacked,
+    unwrapped,
+)
 from tests.checks.support.written import written
 
 
@@ -167,3 +173,22 @@ def test_a_module_that_hands_all_on_has_the_arguments_of_its_call() -> None:
 
     assert [*arguments(Layer())] == ["query", "value"]
     assert [*arguments(Other())] == ["inputs", "named"]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("keep", True),
+        ("src_valid", True),
+        ("visible_tokens", True),
+        ("is_padding", True),
+        ("context_pad", True),
+        ("valid_lens", False),  # how many tokens, and not which
+        ("pad_length", False),
+        ("invalidate", False),
+        ("keeper", False),
+        ("padded", False),  # these are tokens
+    ],
+)
+def test_some_names_say_which_tokens_are_seen(name: str, says: bool) -> None:
+    assert bool(SAYS_WHAT_IS_SEEN.search(name)) is says

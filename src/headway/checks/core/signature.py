@@ -4,6 +4,7 @@ import ast
 import functools
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -14,6 +15,10 @@ from headway.checks.core.source import body_of, locals_of
 Target = Callable[..., Any]
 # How to call it, in words that are evaluated, or a function.
 CallOption = str | Callable[..., Any]
+# Arguments that say which tokens are to be seen, though they are called no mask.
+SAYS_WHAT_IS_SEEN = re.compile(
+    r"^(?!.*len(gth)?s?$)(.*_)?(keep|valid|visible|pad(ding|s)?)(_|$)", re.IGNORECASE
+)
 # Their variables are none of the function that they stand in.
 _OF_THEIR_OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 

@@ -331,3 +331,69 @@ def test_a_mask_by_an_unusual_name_counts_if_it_is_obeyed() -> None:
     assert right.arguments == ("memory_mask",)
     assert right.of_keys is not None
     assert (wrong.arguments, wrong.disobeyed) == ((), {})
+
+
+def named(name: str, hides: str, *, needed: bool = False) -> Attend:
+    """Make attention whose argument has this name, and hides as an expression says."""
+    code = (
+        "class Named(Attend):\n"
+        f"    def forward(self, x, {name}{'' if needed else '=None'}):\n"
+        "        scores = self.q(x) @ self.k(x).mT\n"
+        f"        if {name} is not None:\n"
+        f"            scores = scores.masked_fill({hides.format(name)}, -1e9)\n"
+        "        return scores.softmax(-1) @ self.v(x)"
+    )
+    known: dict[str, Any] = {"Attend": Attend, "torch": torch}
+    exec(code, known)  # noqa: S102  # the name of the argument is the case
+    made: Attend = known["Named"]()
+    return made
+
+
+OF_KEYS = "~{0}[:, None].bool()"
+HIDDEN = "{0}[:, None].bool()"
+COUNTED = "(torch.arange(x.shape[1]) >= {0}[:, None])[:, None]"
+NOTHING = "torch.zeros(1).bool()"
+
+
+@pytest.mark.parametrize("needed", [False, True])
+@pytest.mark.parametrize(
+    ("name", "hides", "meaning"),
+    [
+        ("keep", OF_KEYS, "True may look"),
+        ("visible", OF_KEYS, "True may look"),
+        ("src_valid", OF_KEYS, "True may look"),
+        ("context_pad", HIDDEN, "True is hidden"),
+        ("zorp", HIDDEN, "True is hidden"),
+        ("nwords", COUNTED, "tokens of each text"),
+        ("kv_len", COUNTED, "tokens of each text"),
+        ("src_len", COUNTED, "tokens of each text"),
+    ],
+)
+def test_a_mask_by_any_name_is_found_by_what_it_hides(
+    name: str, hides: str, meaning: str, needed: bool
+) -> None:
+    masks = evidence_of(named(name, hides, needed=needed), d_in=WIDTH).masks
+    assert masks.arguments == (name,)
+    assert masks.meanings == {name: meaning}
+
+
+@pytest.mark.parametrize("name", ["keep", "padding", "src_valid"])
+def test_a_name_that_says_what_is_seen_promises_a_mask(name: str) -> None:
+    words = f"It takes {name}, and {name} changes nothing."
+    expect(named(name, NOTHING), OBEYED, "failed", words, d_in=WIDTH)
+
+
+@pytest.mark.parametrize("name", ["zorp", "nwords", "kv_len", "seed", "target"])
+def test_a_name_that_says_nothing_promises_none(name: str) -> None:
+    masks = evidence_of(named(name, NOTHING), d_in=WIDTH).masks
+    assert (masks.arguments, masks.disobeyed, masks.refused) == ((), {}, {})
+
+
+def test_what_is_added_by_an_unknown_name_may_be_a_bias() -> None:
+    class Biased(Attend):
+        def forward(self, x: Tensor, table: Tensor | None = None) -> Tensor:
+            scores = self.q(x) @ self.k(x).mT
+            scores = scores if table is None else scores + table
+            return scores.softmax(-1) @ self.v(x)
+
+    assert evidence_of(Biased(), d_in=WIDTH).masks.arguments == ()

@@ -944,3 +944,20 @@ class Unpacks(Attend):
 
 def test_three_arguments_may_have_no_names() -> None:
     assert discovered(Unpacks()).call.shown == "m(x, x, x)"
+
+
+class OfTwoAndAnother(Attend):
+    """Its third argument is for neither text, whatever it is."""
+
+    def forward(self, x: Tensor, context: Tensor, zorp: Any) -> Tensor:
+        return self.mix(x, context, context)
+
+
+class HalfSeen(Attend):
+    def forward(self, q: Tensor, k: Tensor, keep: Any) -> Tensor:
+        return self.mix(q, k, k)
+
+
+def test_what_follows_another_text_is_no_value() -> None:
+    assert discovered(OfTwoAndAnother()).call.shown == "m(x, x, None)"
+    assert discovered(HalfSeen()).call.shown == "m(x, x, None)"

@@ -18,8 +18,10 @@ from headway.checks.attention.evidence.batched_changes import (
 from headway.checks.attention.evidence.influence import pattern_name
 from headway.checks.attention.evidence.mask_faults import fault
 from headway.checks.attention.subject import Subject
+from headway.checks.attention.subject.calls import CONTEXT, three_of
+from headway.checks.attention.subject.fill_arguments import is_known
 from headway.checks.core.errors import describe, suppress_theirs, theirs
-from headway.checks.core.signature import arguments
+from headway.checks.core.signature import SAYS_WHAT_IS_SEEN, arguments
 from headway.checks.core.tolerance import (
     max_difference,
     same_order_tolerance,
@@ -44,14 +46,15 @@ _NAMES = (
 # Masks of the tokens of the text itself, by other names.
 _OF_TOKENS = re.compile(
     r"((x|tokens?|valid|inputs?|seq(uence)?|self|slf|texts?|src|tgt|attn|attention"
-    r"|pad(ding)?|non_?pad(ding)?|key)_)*masks?",
+    r"|(is_?|non_?)?pad(ding)?|key)_)*(masks?|keep|valid|visible|pad(ding)?)",
     re.IGNORECASE,
 )
 # What else may be one: of other tokens, or a switch. It counts only if it is obeyed.
-_MAY_BE = re.compile(r"(?<!un)mask(?!ed)", re.IGNORECASE)
+_MAY_BE = re.compile(f"(?<!un)mask(?!ed)|{SAYS_WHAT_IS_SEEN.pattern}", re.IGNORECASE)
 _OF_HEADS = re.compile(r"(^|_)heads?(_|$)", re.IGNORECASE)
 # How many tokens of each text are real, and not some size of all texts at once.
 _LENGTHS = re.compile(r"^(?!cu_|max_)(\w+_)?(lens|lengths)$")
+_LENGTH = re.compile(r"len(gth)?$", re.IGNORECASE)
 # How masks are made of a table of shape (B, T, S) that is true where a query may look.
 _OF_PAIRS: dict[str, Callable[[Tensor], Tensor]] = {
     "(T, S)": lambda keep: keep[0],
@@ -375,7 +378,28 @@ def _arguments(subject: Subject) -> tuple[tuple[str, ...], tuple[str, ...]]:
     of_tokens = [name for name in every if _OF_TOKENS.fullmatch(name)]
     masks = (*named, *(name for name in of_tokens if name not in named))
     lengths = () if masks else tuple(name for name in known if _LENGTHS.search(name))
-    return masks or lengths, tuple(name for name in every if name not in masks)
+    others = [name for name in every if name not in masks]
+    return masks or lengths, (*others, *_without_a_role(subject, known, lengths))
+
+
+def _without_a_role(
+    subject: Subject, known: Mapping[str, inspect.Parameter], lengths: Sequence[str]
+) -> list[str]:
+    """List arguments that may be left out, or be `None`, and whose names say nothing.
+
+    What they are is told by what they do.
+    """
+    filling = subject.call.filling
+    given = {filling.memory, *three_of(known, guess=False), *lengths}
+    return [
+        name
+        for name, one in known.items()
+        if (one.default is None or name in filling.values)
+        and one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        and name not in given
+        and not is_known(name, known)
+        and (_LENGTH.search(name) or not CONTEXT.search(name))
+    ]
 
 
 def may_be_masks(known: Mapping[str, inspect.Parameter]) -> list[str]:
@@ -405,7 +429,12 @@ def forms_of(argument: str, declared: Mapping[str, str] | str | None) -> Sequenc
     if isinstance(declared, Mapping):
         told = declared[argument]
         return sorted([*usual, *lengths], key=lambda form: not _may_mean(form, told))
-    return lengths if _LENGTHS.search(argument) else usual
+    if _LENGTHS.search(argument):
+        return lengths
+    if not _MAY_BE.search(argument) and argument not in _NAMES:
+        # What is added may be a bias, and no mask.
+        return [*(form for form in usual if form.type != "float"), *lengths]
+    return usual
 
 
 def _may_mean(form: Mask, told: str) -> bool:

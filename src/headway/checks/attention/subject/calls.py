@@ -38,14 +38,15 @@ _ROLES = (
 )
 # A `key_padding_mask`, a `d_k` or a `num_v_heads` is none of the three.
 _NO_ROLES = re.compile(
-    r"(^|_)(masks?|pad(ding)?|len(gth)?s?|valid|bias|cache|past|d|dims?|heads?|num|n"
+    r"(^|_)(masks?|pad(ding)?|len(gth)?s?|valid|keep|visible|bias|cache|past|d|dims?|heads?|num|n"
     r"|size|ids?|pos(itions?)?|d?type|norm|scale)(_|$)"
 )
-_CONTEXT = re.compile(
+CONTEXT = re.compile(
     r"context|memory|^enc|encod|^y$|key_?value|(^|_)kv$|source|^src|^tgt|target|other"
     r"|^x_?\d$|^z$|cond",
     re.IGNORECASE,
 )
+_ANOTHER_TEXT = re.compile("context|memory|^enc", re.IGNORECASE)
 _TOKENS = re.compile(r"^[TL]$|len|seq|time|steps|tokens", re.IGNORECASE)
 _TEXTS = re.compile(r"^[BN]$|^bsz?$|batch", re.IGNORECASE)
 _AS_IN_PYTORCH = re.compile(r"(src|tgt|memory)_key_padding_mask")
@@ -459,7 +460,9 @@ def three_of(known: Mapping[str, Parameter], *, guess: bool = True) -> dict[str,
         return {name: role for role, name in places.items()}
     others = [name for name in needed if guess and not is_known(name, needed)]
     first = {name: place for place, name in enumerate(others[:3])}
-    return first if len(first) == 3 and needed[:3] == others[:3] else {}
+    if len(first) < 3 or needed[:3] != others[:3] or _ANOTHER_TEXT.search(needed[1]):
+        return {}
+    return first
 
 
 def _role(name: str) -> int | None:
@@ -477,10 +480,10 @@ def _inputs(known: Mapping[str, Parameter]) -> Iterator[dict[str, int]]:
     optional = [name for name, one in known.items() if one.kind in _BY_NAME]
     first = (unknown or needed or optional)[:1]
     both = dict.fromkeys(unknown[:2], 0)
-    if len(both) == 2 and _CONTEXT.search(unknown[1]):
+    if len(both) == 2 and CONTEXT.search(unknown[1]):
         yield both
     yield dict.fromkeys(first, 0)
-    if len(both) == 2 and not _CONTEXT.search(unknown[1]):
+    if len(both) == 2 and not CONTEXT.search(unknown[1]):
         yield both
 
 
@@ -496,7 +499,7 @@ def _memories(
     needed = [name for name in every if not is_known(name, every)]
     if len(needed) == 2 and attends_twice(target):
         first, second = needed
-        if not _CONTEXT.search(first) or _CONTEXT.search(second):
+        if not CONTEXT.search(first) or CONTEXT.search(second):
             yield first, second
         yield second, first
 
@@ -697,7 +700,7 @@ def _of_other_widths(target: Target, known: Mapping[str, Parameter]) -> Iterator
             parts = [_as_wide(cast("int", width)) for width in widths]
             yield _laid_out(f"m(x, {parts[0]}, {parts[1]})")
         return
-    if len(places) < 2 or not _CONTEXT.search(places[1]):
+    if len(places) < 2 or not CONTEXT.search(places[1]):
         return
     layers = [part for part in target.modules() if isinstance(part, nn.Linear)]
     found = [layer.in_features for layer in layers[1:]]

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from headway.checks.core.signature import SAYS_WHAT_IS_SEEN
+
 
 class Room(NamedTuple):
     """What a value has to fit.
@@ -245,7 +247,9 @@ _FAMILIES = (
         "positions",
     ),
     Family(
-        re.compile("mask|^adj(_|$)|adjacency", re.IGNORECASE),
+        re.compile(
+            f"mask|^adj(_|$)|adjacency|{SAYS_WHAT_IS_SEEN.pattern}", re.IGNORECASE
+        ),
         (_NONE, *_masks()),
         "rows",
     ),

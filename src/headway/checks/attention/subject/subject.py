@@ -90,7 +90,7 @@ class Subject:
     refused: bool = False
     came_in_half: bool = False
 
-    def __call__(self, x: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
+    def __call__(self, x: Tensor, /, *, seed: int = 1, **extra: Any) -> Tensor:
         """Call the code with tokens, and with the same random numbers each time.
 
         Args:
@@ -107,7 +107,7 @@ class Subject:
         return self.as_it_is(x.clone(), seed=seed, **extra)
 
     @at_the_border
-    def as_it_is(self, x: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
+    def as_it_is(self, x: Tensor, /, *, seed: int = 1, **extra: Any) -> Tensor:
         """Call the code with these very tokens, wherever they lie in memory.
 
         Args:
