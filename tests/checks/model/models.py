@@ -404,7 +404,7 @@ EXHIBITS = [
     Exhibit(LongChunks, ("leak-long",), "of 131 tokens, and not of 11"),
     Exhibit(WrapsRound, ("leak",), "something wraps round"),
     Exhibit(InvertedMask, ("leak", "past"), "the mask is inverted"),
-    Exhibit(RestartsPositions, ("cache",), "positions may begin anew"),
+    Exhibit(RestartsPositions, ("cache",), "begin again from position zero"),
     Exhibit(UpperCorner, ("cache",), "a mask hides it"),
     Exhibit(NoMaskBehind, ("cache",), "no mask acts there"),
     Exhibit(SmearedChunks, ("cache",), "a branch computes"),

@@ -80,3 +80,14 @@ def test_a_decoder_that_may_be_given_a_mask_is_right_only_if_it_hides() -> None:
     assert calls[0].text.endswith("decoder_input_ids=ids)")
     assert calls[0].must_hide
     assert "tgt_mask=torch.ones" in calls[-1].text
+
+
+def test_a_cache_may_be_handed_over_beside_a_source() -> None:
+    model = build(translators.Remembers)
+    ids = torch.randint(37, (3, 5), generator=torch.Generator().manual_seed(0))
+    call = next(one for one in possible_calls(model, None, {}) if one.must_hide)
+    assert call.names == {"past": "past", "keep": "use_cache"}
+    whole = call(model, ids, {})
+    first, kept = call(model, ids[:, :4], {"past": None, "keep": True})
+    last, _ = call(model, ids[:, 4:], {"past": kept, "keep": True})
+    assert torch.allclose(torch.cat([first, last], dim=1), whole, atol=1e-6)

@@ -146,3 +146,82 @@ class BesideLeaks(Beside):
 
     def ahead(self, x: Tensor, keys: Tensor) -> int:
         return super().ahead(x, keys) + 1
+
+
+class Padded(Translator):
+    """Padding of the source is hidden, by a mask or by an id of its own."""
+
+    encoder_sees = decoder_sees = False
+    reads = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encode = nn.MultiheadAttention(WIDTH, 2, batch_first=True)
+
+    def forward(self, src: Tensor, tgt: Tensor, src_mask: Any = None) -> Tensor:
+        x, memory = self.write(tgt), self.read(src)
+        hidden = None if src_mask is None else ~src_mask.bool()
+        seen = None if self.encoder_sees else hidden
+        memory = memory + self.encode(memory, memory, memory, seen)[0]
+        ahead = torch.ones(tgt.shape[1], tgt.shape[1]).triu(1).bool()
+        x = x + self.mix(x, x, x, attn_mask=ahead)[0]
+        seen = None if self.decoder_sees else hidden
+        read = self.cross(x, memory, memory, seen)[0] if self.reads else 0.0
+        return self.head(x + read)
+
+
+class PaddedForHeads(Padded):
+    """The mask has axes of heads and queries, and must be given."""
+
+    def forward(self, src: Tensor, tgt: Tensor, src_mask: Any) -> Tensor:
+        flat = None if src_mask is None else src_mask[:, 0, 0]
+        return super().forward(src, tgt, flat)
+
+
+class PaddedByItself(Padded):
+    """It makes the mask of an id that it knows."""
+
+    hides = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.src_pad_idx = 1
+
+    def forward(self, src: Tensor, trg: Tensor) -> Tensor:
+        mask = src != self.src_pad_idx if self.hides else None
+        return super().forward(src, trg, mask)
+
+
+class PaddedTwice(Padded):
+    """Encoder and decoder take a mask each; texts come second."""
+
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Any = None,
+        src_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+    ) -> Tensor:
+        assert src_mask is None
+        one, two = src_key_padding_mask, memory_key_padding_mask
+        assert (one is None) == (two is None)
+        seen = None if one is None or two is None else ~(one & two)
+        return super().forward(src.mT, tgt.mT, seen).transpose(0, 1)
+
+
+class Remembers(Translator):
+    """It keeps the embedded tokens of the target."""
+
+    shift = 0
+
+    def forward(
+        self, src: Tensor, tgt: Tensor, past: Tensor | None = None, use_cache: Any = 0
+    ) -> Any:
+        x, memory = self.write(tgt), self.read(src)
+        keys = x if past is None else torch.cat([past, x], 1)
+        ahead = keys.shape[1] - x.shape[1] + 1 + self.shift * (past is not None)
+        hidden = torch.ones(x.shape[1], keys.shape[1]).triu(ahead).bool()
+        x = x + self.mix(x, keys, keys, attn_mask=hidden)[0]
+        logits = self.head(x + self.cross(x, memory, memory)[0])
+        return (logits, keys) if use_cache else logits

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -32,6 +33,7 @@ _NAMES = {
     "keep": "use_cache",
     "start": "start_pos start_position position_offset offset",
 }
+_OF_CACHES = ("past", "keep", "start")
 # Of a decoder that has an encoder beside it.
 _OF_DECODER = {
     "mask": "decoder_attention_mask",
@@ -87,7 +89,7 @@ def possible_calls(
     if option is None:
         yield from _common_calls(target, named)
     elif isinstance(option, str):
-        yield _of_expression(option)
+        yield of_expression(option)
     else:
         yield _of_function(option)
 
@@ -108,8 +110,9 @@ def _common_calls(target: Target, named: Mapping[str, str]) -> Iterator[ModelCal
     if "targets" in names:
         text = f"m(ids, {names['targets']}=ids)"
         yield ModelCall(text, invoke, names, with_targets=True)
+    cache = {role: one for role, one in names.items() if role in _OF_CACHES}
     for text in calls_with_a_source(target):
-        yield replace(_of_expression(text), must_hide=True)
+        yield replace(of_expression(text, cache), must_hide=True)
 
 
 def _of_decoder(target: Target, named: Mapping[str, str]) -> ModelCall:
@@ -159,7 +162,15 @@ def _of_function(function: Callable[..., Any]) -> ModelCall:
     return ModelCall(shown, hand_over, {name: name for name in taken})
 
 
-def _of_expression(text: str) -> ModelCall:
+def of_expression(text: str, by_name: Mapping[str, str] | None = None) -> ModelCall:
+    """Make a call of an expression of `m`, `ids` and what else it is given by name.
+
+    Args:
+        text: The expression.
+        by_name: Further arguments, which are handed over by name where they are given:
+            their names, by what they are for.
+    """
+    named = by_name or {}
     try:
         code = compile(text.strip(), "<call>", "eval")
     except SyntaxError as error:
@@ -170,11 +181,13 @@ def _of_expression(text: str) -> ModelCall:
 
     @at_the_border
     def evaluate(m: Target, ids: Tensor, extra: Mapping[str, Any]) -> Any:
-        names = {"m": m, "ids": ids, "x": ids, "torch": torch}
+        more = {named[role]: extra[role] for role in named if role in extra}
+        called = partial(m, **more) if more else m
+        names = {"m": called, "ids": ids, "x": ids, "torch": torch}
         extra_names = {"mask": None, "positions": None, **extra}
         return eval(code, names | extra_names)  # noqa: S307  # it is the reader's expression
 
-    return ModelCall(text.strip(), evaluate, {name: name for name in used})
+    return ModelCall(text.strip(), evaluate, {**{name: name for name in used}, **named})
 
 
 @at_the_border

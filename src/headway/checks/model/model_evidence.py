@@ -13,6 +13,7 @@ from headway.checks.model.logits_tolerance import logits_tolerance
 from headway.checks.model.model_caches import ProtocolSearch, find_protocol
 from headway.checks.model.model_subject import ModelSubject
 from headway.checks.model.padding_masks import Masking, find_mask
+from headway.checks.model.source_padding import SourceCall, source_call
 
 _FEW = 3
 
@@ -88,6 +89,11 @@ class ModelEvidence:
     def masking(self) -> Masking:
         """The form of mask that is obeyed, and why there is none."""
         return find_mask(self.subject)
+
+    @cached_property
+    def source(self) -> SourceCall | None:
+        """The call with a source of its own; `None` if the model reads none."""
+        return source_call(self.subject)
 
     @cached_property
     def protocol(self) -> ProtocolSearch:

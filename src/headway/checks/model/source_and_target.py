@@ -36,6 +36,11 @@ def takes_a_source(target: Target) -> bool:
     return len(texts) > 1 and bool(_TARGET.search(texts[1]))
 
 
+def is_of_target(name: str) -> bool:
+    """Ask whether an argument is for the text that is written, by its name."""
+    return bool(_OF_TARGET.search(name))
+
+
 def hides_the_future(target: Target) -> bool:
     """Ask whether an argument may be a mask that is to hide the future of the target.
 
@@ -55,7 +60,7 @@ def calls_with_a_source(target: Target) -> Iterator[str]:
         return
     known = arguments(target)
     masks = [name for name in known if "mask" in name]
-    hiding = [one for one in masks if _OF_TARGET.search(one) and "pad" not in one]
+    hiding = [one for one in masks if is_of_target(one) and "pad" not in one]
     first, *needed = needed_arguments(target)
     second = next(name for name in needed if name not in masks)
     needed.remove(second)

@@ -15,6 +15,7 @@ from tests.checks.model.asking import (
     without_attention,
 )
 from tests.checks.model.building import build
+from tests.checks.model.translators import Padded
 
 
 def future(T: int, fill: float) -> Tensor:
@@ -148,3 +149,13 @@ def test_bfloat16_rounds_away_what_a_token_moves(
     numbers = sum(one.numel() for one in model.parameters())
     outcome = ask("past", model, memory=5 * 3 * numbers / 1e9)
     assert outcome.verdict == verdict, outcome.sentence
+
+
+def test_a_source_that_is_not_read_is_told() -> None:
+    class Writes(Padded):
+        reads = False
+
+    assert ask("past", Padded).verdict == "passed"
+    outcome = ask("past", Writes)
+    assert outcome.verdict == "failed"
+    assert outcome.sentence == "Logits do not move with the source: it is not read."

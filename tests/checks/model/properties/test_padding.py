@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from tests.checks.model import behind_padding, models
 from tests.checks.model.asking import ask
 from tests.checks.model.building import build
+from tests.checks.model.translators import Padded, PaddedByItself
 
 
 def padded(joined: Callable[..., Tensor], kind: type[nn.Module] = models.Padded) -> Any:
@@ -258,3 +259,33 @@ class CountsFromZero(models.Padded):
 
 def test_positions_begin_at_zero_where_no_code_reads_a_place_of_padding() -> None:
     assert ask("padding-left", CountsFromZero).verdict == "passed"
+
+
+class EncoderSees(Padded):
+    encoder_sees = True
+
+
+class NobodyHides(Padded):
+    encoder_sees = decoder_sees = True
+
+
+class Forgets(PaddedByItself):
+    hides = False
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict", "words", "mistakes"),
+    [
+        (Padded, "passed", "Padding behind a text, or behind its source, moves", ()),
+        (EncoderSees, "failed", "With src_mask, logits still move with padding", ()),
+        (NobodyHides, "failed", "src_mask changes nothing: padding", ("mask-ignored",)),
+        (PaddedByItself, "passed", "Padding behind a text moves none", ()),
+        (Forgets, "failed", "Padding of the source, src_pad_idx=1, moves logits", ()),
+    ],
+)
+def test_padding_of_the_source_is_asked_too(
+    kind: type[nn.Module], verdict: str, words: str, mistakes: tuple[str, ...]
+) -> None:
+    outcome = ask("padding-right", kind)
+    assert (outcome.verdict, outcome.mistakes) == (verdict, mistakes)
+    assert outcome.sentence.startswith(words)

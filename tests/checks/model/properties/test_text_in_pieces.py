@@ -11,6 +11,7 @@ from tests.checks.model import behind_padding, models
 from tests.checks.model.appending import Appending, SeesItsPiece
 from tests.checks.model.asking import ask, evidence
 from tests.checks.model.building import build
+from tests.checks.model.translators import Remembers
 
 
 class Handed(models.Cached):
@@ -336,3 +337,17 @@ def test_of_both_sides_a_cache_is_asked_only_if_it_is_declared() -> None:
     for options in told:
         assert ask("cache", SeesBothSides, causal=False, **options).verdict == "failed"
     assert ask("cache", SeesBothSides, causal=False, caches=False) == outcome
+
+
+def test_a_cache_beside_a_source() -> None:
+    class SeesAhead(Remembers):
+        shift = 1
+
+    class SeesLess(Remembers):
+        shift = -1
+
+    found = evidence(build(Remembers))
+    assert found.protocol.protocol is not None
+    assert ask("cache", Remembers).verdict == "passed"
+    assert ask("cache", SeesAhead).mistakes == ("cache-piece-unmasked",)
+    assert ask("cache", SeesLess).verdict == "failed"

@@ -17,6 +17,7 @@ from headway.checks.core.outcome import (
 )
 from headway.checks.core.tolerance import largest, same_order_tolerance
 from headway.checks.model.model_evidence import ModelEvidence, moves
+from headway.checks.model.source_padding import is_read
 
 _RATE = 0.3
 _LONG = 131  # a prime, and longer than most blocks and windows of small models
@@ -114,6 +115,8 @@ def past(evidence: ModelEvidence) -> Outcome:
     if evidence.subject.causal:
         asked = asked.triu()  # (s, t): the token at s comes first
     unseen = (asked & ~moved.cpu()).nonzero().tolist()
+    if evidence.source is not None and not is_read(evidence.source, evidence.ids):
+        return failed("Logits do not move with the source: it is not read.")
     if not unseen:
         return passed("Every token moves all logits that may see it.", 0)
     if evidence.subject.dtype == torch.bfloat16:

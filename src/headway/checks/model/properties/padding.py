@@ -13,6 +13,7 @@ from headway.checks.model.logits_tolerance import logits_tolerance
 from headway.checks.model.model_evidence import ModelEvidence, distances
 from headway.checks.model.model_subject import ModelSubject
 from headway.checks.model.padding_masks import find_mask
+from headway.checks.model.source_padding import effect_of_mask, moved_by_padding
 
 _AHEAD = (
     "where the mask hides padding, tokens see later ones, so it may stand in the place "
@@ -21,6 +22,41 @@ _AHEAD = (
 
 
 def right(evidence: ModelEvidence) -> Outcome:
+    """Ask that padding behind a text, or behind its source, changes nothing."""
+    own = _behind(evidence)
+    found = None if own.verdict == "failed" else _behind_the_source(evidence)
+    return found or own
+
+
+def _behind_the_source(evidence: ModelEvidence) -> Outcome | None:
+    """Ask that padding behind the source of a text changes nothing."""
+    source, ids = evidence.source, evidence.ids
+    if source is None:
+        return None
+    masks = " and ".join(source.masks)
+    effect = effect_of_mask(source, ids)
+    if effect == "nothing":
+        return failed(
+            f"{masks} changes nothing: padding of the source is read.",
+            mistakes=["mask-ignored"],
+        )
+    if effect == "seen":
+        return failed(
+            f"With {masks}, logits still move with padding of the source, as where an "
+            "encoder hides it and cross-attention does not."
+        )
+    if effect is None and (named := moved_by_padding(source, ids)):
+        return failed(
+            f"Padding of the source, {named}, moves logits: no mask is made of it."
+        )
+    if effect is None:
+        return None
+    return passed(
+        "Padding behind a text, or behind its source, moves none of its logits."
+    )
+
+
+def _behind(evidence: ModelEvidence) -> Outcome:
     """Ask that padding behind a text changes nothing."""
     form, subject, _ = evidence.masking
     if form is None and not subject.causal:
