@@ -339,6 +339,30 @@ def test_2_and_the_usage_if_the_command_line_is_wrong(
     assert printed.err.startswith("usage: headway")
 
 
+@pytest.mark.parametrize(
+    "words", [["--json"], ["--format", "junit"], ["--format=sarif"]]
+)
+def test_a_wrong_command_line_is_told_in_the_format_that_it_asks_for(
+    words: list[str], capsys: Output
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        run("a.py:A", "--heads", *words, "--scale", "x")
+    assert caught.value.code == 2
+    printed = capsys.readouterr()
+    sentence = "argument --scale: invalid float value: 'x'"
+    if words == ["--json"]:
+        assert json.loads(printed.out)["error"] == sentence
+    elif "junit" in words:
+        [error] = Tree.fromstring(printed.out).iter("error")  # noqa: S314  # ours
+        assert error.get("message") == sentence
+    else:
+        [told] = json.loads(printed.out)["runs"][0]["invocations"]
+        [note] = told["toolExecutionNotifications"]
+        assert sentence in note["message"]["text"]
+    assert printed.err.startswith("usage: headway check")
+    assert printed.err.endswith(f"error: {sentence}\n")
+
+
 def test_2_and_the_commands_if_nothing_is_asked_for(capsys: Output) -> None:
     assert headway([]) == 2
     printed = capsys.readouterr()

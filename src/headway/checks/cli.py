@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from headway.checks.command import baseline, junit, sarif
 from headway.checks.command.changed import concerned
@@ -71,7 +71,8 @@ def main(arguments: Sequence[str], *, ask: Ask = ask) -> int:
     Returns:
         The exit status: 0, 1 if a property fails, 2 if the code could not be checked.
     """
-    parser = _parser()
+    target = next((one for one in arguments[:1] if not one.startswith("-")), None)
+    parser = _parser(_asked_format(arguments), target)
     known, rest = parser.parse_known_args(arguments)
     try:
         if known.help:
@@ -81,8 +82,7 @@ def main(arguments: Sequence[str], *, ask: Ask = ask) -> int:
             return _update_baseline(known, requests, ask)
         return _check_all(known, requests, ask)
     except CannotCheckError as error:
-        if to_error := _OF_ERRORS.get(known.format):
-            _print_all(known, [to_error(known.target or "headway check", str(error))])
+        _print_error(known.format, known.target, str(error))
         return _complain(known, 2, str(error))
     except KeyboardInterrupt:
         return _complain(known, INTERRUPTED, "interrupted.")
@@ -212,6 +212,13 @@ def _print_all(known: argparse.Namespace, reports: Sequence[str]) -> None:
         print(sarif.join(reports))
 
 
+def _print_error(format: str, target: str | None, sentence: str) -> None:
+    """Print an error of the command line, in a format that is one document."""
+    if to_error := _OF_ERRORS.get(format):
+        known = argparse.Namespace(format=format, target=target)
+        _print_all(known, [to_error(target or "headway check", sentence)])
+
+
 def _update_baseline(
     known: argparse.Namespace, requests: Sequence[Request], ask: Ask
 ) -> int:
@@ -239,9 +246,32 @@ def _complain(known: argparse.Namespace | None, status: int, sentence: str) -> i
     return status
 
 
-def _parser() -> argparse.ArgumentParser:
-    one = argparse.ArgumentParser(
-        "headway check",
+def _asked_format(arguments: Sequence[str]) -> str:
+    """Find the format that is asked for, though the rest may be wrong."""
+    asked = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    asked.add_argument("--format", nargs="?")
+    asked.add_argument("--json", action="store_const", const="json", dest="format")
+    return asked.parse_known_args(arguments)[0].format or "text"
+
+
+class _Parser(argparse.ArgumentParser):
+    """It says what is wrong with a command line in the format that it asks for."""
+
+    def __init__(self, format: str, target: str | None, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.format, self.target = format, target
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong, and end with status 2."""
+        _print_error(self.format, self.target, message)
+        super().error(message)
+
+
+def _parser(format: str, target: str | None) -> argparse.ArgumentParser:
+    one = _Parser(
+        format,
+        target,
+        prog="headway check",
         description="Check what must hold of any attention code.",
         epilog=_EPILOG,
         allow_abbrev=False,

@@ -23,7 +23,7 @@ from headway.checks.attention.evidence.weights import Projections, Weights
 from headway.checks.attention.subject import Subject
 from headway.checks.core import intent
 from headway.checks.core.cannot_check import CannotCheckError
-from headway.checks.core.names import used_names
+from headway.checks.core.names import read_names, used_names
 from headway.checks.core.signature import parts
 from headway.positions.relative_bias import relative_buckets
 
@@ -38,6 +38,7 @@ _CAP = re.compile(
     r"|(attn_?|attention_?)?logits?_?cap|soft_?clamp_value|tanh_?cap",
     re.IGNORECASE,
 )
+_JOINS = {"cat", "concat", "concatenate", "hstack", "pad"}
 _SINK = re.compile(r"sink", re.IGNORECASE)
 _NORM = re.compile(r"norm|(^|_)(ln|rms)(_|$)|layernorm", re.IGNORECASE)
 _OF = {
@@ -354,11 +355,15 @@ def _sinks(known: _Known) -> Iterator[Features]:
     if told is not None:
         yield _declared_sinks(module, told, heads)
         return
+    # Without a join it is added to keys, and is no key of its own.
+    joins = bool(_JOINS & read_names(known.subject.target)) or any(
+        isinstance(part, nn.MultiheadAttention) for part in module.modules()
+    )
     added = [
         name
         for name, value in held_values(known.subject.target)
         if (name == "add_zero_attn" and value is True)
-        or (name == "bias_k" and isinstance(value, Tensor) and value.ndim > 2)
+        or (name == "bias_k" and isinstance(value, Tensor) and value.ndim > 2 and joins)
     ]
     if added:  # keys of zero, as the learned ones are where weights are taken off
         scores = torch.full((heads,), math.log(len(added)), dtype=torch.float64)
