@@ -277,6 +277,35 @@ def test_keys_of_zero_are_sinks() -> None:
         assert [one.verdict for one in rows] == ["passed", "not applicable"]
 
 
+def test_a_bias_of_keys_that_nothing_joins_is_no_sink() -> None:
+    class Biased(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.q, self.k, self.v = (nn.Linear(12, 12, bias=False) for _ in range(3))
+            self.bias_k, self.bias_v = (
+                nn.Parameter(torch.arange(12.0).view(1, 1, 12) / n) for n in (5, 7)
+            )
+
+        def parts(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            return self.k(x) + self.bias_k, self.v(x) + self.bias_v
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            k, v = self.parts(x)
+            return (self.q(x) @ k.mT / 12**0.5).softmax(-1) @ v
+
+    class Joined(Biased):
+        def parts(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            more = (one.expand(len(x), 1, -1) for one in (self.bias_k, self.bias_v))
+            two = zip((self.k(x), self.v(x)), more, strict=True)
+            return tuple(torch.cat(one, dim=1) for one in two)
+
+    assert all(one.sinks is None for one in designs(Biased(), d_in=12))
+    assert any(one.sinks is not None for one in designs(Joined(), d_in=12))
+    for kind in (Biased, Joined):
+        [row] = rows_of(kind(), EQUATION, d_in=12)
+        assert row.verdict == "passed"
+
+
 def test_a_window_is_told_or_named_or_measured() -> None:
     def first(module: nn.Module, **options: Any) -> int | None:
         return designs(module, **options)[0].window

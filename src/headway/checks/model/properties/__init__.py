@@ -5,6 +5,7 @@ from headway.checks.core.property import Property
 from headway.checks.model.model_evidence import ModelEvidence
 from headway.checks.model.properties import (
     backends,
+    gradients,
     model_facts,
     model_modes,
     model_visibility,
@@ -123,6 +124,13 @@ PROPERTIES: tuple[Property[ModelEvidence], ...] = (
         "logits and loss fit",
         targets.with_targets,
         book.WRITES,
+        even_if=("leaking",),
+    ),
+    Property(
+        "gradients",
+        "gradients arrive",
+        gradients.arrive,
+        book.GRADIENTS,
         even_if=("leaking",),
     ),
     Property(
