@@ -16,6 +16,7 @@ from tests.checks.model.asking import evidence
 from tests.checks.model.building import build
 from tests.checks.model.translators import (
     Beside,
+    Counted,
     Hides,
     Padded,
     PaddedByItself,
@@ -38,6 +39,7 @@ def asked(kind: type[nn.Module], **options: Any) -> tuple[Any, Tensor]:
         (PaddedForHeads, ("src_mask",)),
         (PaddedTwice, ("src_key_padding_mask", "memory_key_padding_mask")),
         (Beside, ("attention_mask",)),
+        (Counted, ("src_lengths",)),
         (Hides, ()),
     ],
 )
@@ -53,7 +55,7 @@ def test_a_model_of_one_text_has_no_source() -> None:
     assert source_call(told.subject) is None
 
 
-@pytest.mark.parametrize("kind", [Padded, PaddedForHeads, PaddedTwice])
+@pytest.mark.parametrize("kind", [Padded, PaddedForHeads, PaddedTwice, Counted])
 def test_a_mask_that_hides_padding_is_obeyed(kind: type[Padded]) -> None:
     class EncoderSees(kind):  # type: ignore[misc, valid-type]
         encoder_sees = True

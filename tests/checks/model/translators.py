@@ -178,6 +178,17 @@ class PaddedForHeads(Padded):
         return super().forward(src, tgt, flat)
 
 
+class Counted(Padded):
+    """It is told how many tokens of each source there are."""
+
+    def forward(self, src: Tensor, tgt: Tensor, src_lengths: Any = None) -> Tensor:
+        real = None
+        if src_lengths is not None:
+            assert src_lengths.shape == (len(src),)
+            real = torch.arange(src.shape[1]) < src_lengths[:, None]
+        return super().forward(src, tgt, real)
+
+
 class PaddedByItself(Padded):
     """It makes the mask of an id that it knows."""
 

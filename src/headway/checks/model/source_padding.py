@@ -22,6 +22,7 @@ _S, _REAL = 7, 5  # tokens of a source, and how many of them are no padding
 _PLACE = re.compile(
     r"^(src|source|enc(oder)?)_?pad(ding)?(_?token)?(_?(id|idx|index))?$"
 )
+_LENGTHS = re.compile(r"^(src|source|enc(oder)?|input)_?(seq_?)?len(gth)?s?$")
 # How a mask is made of which tokens are real, (B, S).
 _FORMS: tuple[Callable[[Tensor], Tensor], ...] = (
     lambda real: real.long(),
@@ -95,7 +96,7 @@ def source_call(subject: ModelSubject) -> SourceCall | None:
 
 
 def _masks_of_source(subject: ModelSubject) -> tuple[str, ...]:
-    """Name the masks of the source: those of padding, if a name says so."""
+    """Name the masks of the source: those of padding if a name says so, or lengths."""
     names = [
         name
         for name in arguments(subject.target)
@@ -103,7 +104,9 @@ def _masks_of_source(subject: ModelSubject) -> tuple[str, ...]:
         and "head" not in name
         and not is_of_target(name)
     ]
-    return tuple([one for one in names if "pad" in one] or names)
+    named = [one for one in names if "pad" in one] or names
+    lengths = filter(_LENGTHS.search, arguments(subject.target))
+    return tuple(named or lengths)
 
 
 def is_read(asked: SourceCall, ids: Tensor) -> bool:
@@ -129,7 +132,9 @@ def effect_of_mask(asked: SourceCall, ids: Tensor) -> Effect | None:
     real = torch.ones_like(source, dtype=torch.bool)
     padded = real.clone()
     padded[:, _REAL:] = False
-    for form in _FORMS if asked.masks else ():
+    lengths = bool(asked.masks) and _LENGTHS.search(asked.masks[0]) is not None
+    forms = (lambda real: real.sum(dim=-1),) if lengths else _FORMS
+    for form in forms if asked.masks else ():
         try:
             hidden = asked(ids, source, form(padded))
             short = asked(ids, source[:, :_REAL], form(real[:, :_REAL]))

@@ -40,6 +40,22 @@ def test_padding_upside_down_is_found() -> None:
     assert said(HidesPadding(SMALL), OBEYED)[0] == "passed"
 
 
+def test_a_name_that_says_what_is_seen_promises_what_true_means() -> None:
+    class Keeps(KeyMasked):
+        def forward(self, x: Tensor, valid_mask: Tensor | None = None) -> Any:
+            return super().forward(x, valid_mask)
+
+    class Drops(KeyMasked):
+        def forward(self, x: Tensor, valid_mask: Tensor | None = None) -> Any:
+            return super().forward(x, None if valid_mask is None else ~valid_mask)
+
+    assert said(Keeps(SMALL), OBEYED)[0] == "passed"
+    [row] = rows_of(Drops(SMALL), OBEYED)
+    assert row.verdict == "failed"
+    assert row.sentence.startswith("By its name, valid_mask says what may be seen")
+    assert row.mistakes == ("mask-inverted",)
+
+
 def test_a_mask_that_is_not_understood_is_not_judged() -> None:
     class Odd(Attention):
         def forward(self, x: Tensor, mask: str | None = None) -> Any:

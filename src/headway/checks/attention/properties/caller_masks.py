@@ -85,6 +85,7 @@ _REASONS = {
 
 
 _COUNTS = ("near zero", "counts", "too near")
+_SHOWS = re.compile(r"(^|_)(keep|visible|valid)(_mask)?$", re.IGNORECASE)
 _NOTHING_TO_HIDE = "With one token, nothing is left to hide."
 
 
@@ -190,6 +191,12 @@ def _uncommon(mask: Mask) -> Outcome | None:
         return failed(
             "In its key_padding_mask, True may look. In PyTorch's, True is padding: "
             "a mask made for PyTorch is inverted here, and padding is seen.",
+            mistakes=["mask-inverted"],
+        )
+    if _SHOWS.search(name) and mask.meaning == "True is hidden":
+        return failed(
+            f"By its name, {name} says what may be seen, and True is hidden: the mask "
+            "is inverted.",
             mistakes=["mask-inverted"],
         )
     if (

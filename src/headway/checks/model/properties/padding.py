@@ -42,12 +42,13 @@ def _behind_the_source(evidence: ModelEvidence) -> Outcome | None:
         )
     if effect == "seen":
         return failed(
-            f"With {masks}, logits still move with padding of the source, as where an "
-            "encoder hides it and cross-attention does not."
+            f"With {masks}, logits still move with padding of the source: the encoder, "
+            "or the attention to what it gives, does not hide it."
         )
     if effect is None and (named := moved_by_padding(source, ids)):
         return failed(
-            f"Padding of the source, {named}, moves logits: no mask is made of it."
+            f"Padding of the source, {named}, moves logits: the encoder, or the "
+            "attention to what it gives, does not hide it."
         )
     if effect is None:
         return None
