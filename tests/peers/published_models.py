@@ -27,6 +27,11 @@ REASONS: dict[str, Mapping[str, str]] = {
             "behind texts"
         )
     },
+    "BigBirdForCausalLM": {
+        "gradients": (
+            "its pooler is called, and the logits do not depend on what that gives"
+        )
+    },
     "RobertaForCausalLM": {
         "greedy": (
             "`generate` hands over positions from 0 on, where the model by itself "
