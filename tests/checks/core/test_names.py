@@ -9,7 +9,12 @@ import torch
 import torch.nn.functional as F  # noqa: N812  # as readers write it
 from torch import Tensor, nn
 
-from headway.checks.core.names import keys_of_dictionaries, read_names, used_names
+from headway.checks.core.names import (
+    keys_of_dictionaries,
+    numbers_by_default,
+    read_names,
+    used_names,
+)
 from tests.checks.support.written import written
 
 
@@ -225,3 +230,17 @@ def test_what_is_held_of_other_files_is_not(held: Any) -> None:
 
 def test_what_holds_nothing_is_read_as_well() -> None:
     assert "flipud" in used_names(Slots())
+
+
+def test_numbers_by_default_are_read_from_methods() -> None:
+    class Model(nn.Module):
+        def __init__(self, layers: int = 3) -> None:
+            super().__init__()
+
+        def forward(self, ids: Tensor, pad_id: int = 2, causal: bool = True) -> Tensor:
+            return ids
+
+        def write(self, ids: Tensor, *, top: int = 5, heat: float = 1.0) -> Tensor:
+            return ids
+
+    assert numbers_by_default(Model()) == {"pad_id": 2, "top": 5}

@@ -325,3 +325,40 @@ def test_what_it_takes_is_told_before_it_is_copied(
     found(build(models.Plain))
     [step] = steps
     assert step.startswith("which takes 0.0 gigabytes at the most: 5 copies of ")
+
+
+class HidesPadding(models.Plain):
+    """An id is padding, by an argument of a method or by an attribute."""
+
+    def hidden(self, ids: Tensor, pad_token_id: int = 2) -> Tensor:
+        return (ids == pad_token_id)[..., None]
+
+    def forward(self, ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        x = self.embed(ids)
+        hidden = self.hidden(ids) if attention_mask is None else attention_mask == 0
+        x = x.masked_fill(hidden.view(*ids.shape, 1), 0.0)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))
+
+
+class HidesAnIndex(HidesPadding):
+    def __init__(self) -> None:
+        super().__init__()
+        self.trg_pad_idx = 5
+        self.pad_size = 7
+
+    def hidden(self, ids: Tensor) -> Tensor:  # type: ignore[override]
+        return (ids == self.trg_pad_idx)[..., None]
+
+
+@pytest.mark.parametrize(("kind", "pad"), [(HidesPadding, 2), (HidesAnIndex, 5)])
+def test_an_id_that_code_takes_for_padding_is_no_token(
+    kind: type[nn.Module], pad: int
+) -> None:
+    subject = discover_model(build(kind), ModelOptions())
+    assert pad in subject.padding
+    drawn = subject.ids(40, 11)
+    assert not bool((drawn == pad).any())
+    assert set(drawn.unique().tolist()) == {*range(31)} - {*subject.padding}
+    assert discover_model(build(models.Plain), ModelOptions()).padding == ()

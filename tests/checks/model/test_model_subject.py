@@ -107,3 +107,10 @@ def test_a_table_of_positions_with_padding(model: Any, behind: int | None) -> No
 def test_padding_may_be_the_first_position() -> None:
     subject = replace(found(build(models.Plain)), target=table("position", 0))
     assert subject.first_position == 1
+
+
+def test_ids_of_padding_are_not_drawn_nor_given_to_others() -> None:
+    subject = replace(found(build(models.Plain)), padding=(4, 0))
+    drawn = subject.ids(20, 11)
+    for ids in (drawn, subject.other(drawn)):
+        assert {*ids.unique().tolist()} <= {*range(31)} - {0, 4}

@@ -74,6 +74,18 @@ def optional_flags(target: Target) -> set[str]:
     }
 
 
+def numbers_by_default(target: Target) -> dict[str, int]:
+    """Collect the arguments of methods that are a whole number by default."""
+    return {
+        name: argument.default
+        for part in parts(target)
+        for function in _functions(part)
+        if function.__name__ != "__init__"
+        for name, argument in inspect.signature(function).parameters.items()
+        if type(argument.default) is int
+    }
+
+
 def _functions(part: Any) -> Iterator[FunctionType]:
     """Give a function, or all methods of an object, without their decorators."""
     if isinstance(part, FunctionType):

@@ -11,6 +11,7 @@ from headway.checks.core import intent
 from headway.checks.core.cannot_check import CannotCheckError
 from headway.checks.core.copies import refuse_empty, uncompiled
 from headway.checks.core.errors import describe, theirs
+from headway.checks.core.names import numbers_by_default
 from headway.checks.core.progress import tell
 from headway.checks.core.signature import Target, arguments
 from headway.checks.core.tolerance import largest, max_difference
@@ -34,6 +35,7 @@ _OF_BOTH_SIDES = re.compile(
     r"MaskedLM|MLM|XLNet|bert(?!.*(LMHead|causal|decod|gen))", re.IGNORECASE
 )
 _POSITIONS = re.compile(r"^w?pos(ition(al)?)?(_?(emb|enc)|$)|^wpe$", re.IGNORECASE)
+_PADDING = re.compile(r"(^|_)pad(ding)?_?(token_?)?(id|idx|index)$", re.IGNORECASE)
 _LAYOUTS = ("batch first", "time first")
 _LENGTHS = (11, 7, 5, 3, 2)
 _APART = 0.05  # of the largest logit; rounding in 32 bits is a thousandth of that
@@ -162,12 +164,30 @@ def _candidate_subjects(
     device = torch.device("cpu")
     if isinstance(target, nn.Module):
         device = next((one.device for one in target.parameters()), device)
+    padding = _ids_of_padding(target)
     for call in possible_calls(target, options.call, told):
         if options.layout == "time first":
             call = _turned(call)
         yield ModelSubject(
-            name, target, call, vocab_size, causal, dtype, device, options, context
+            name,
+            target,
+            call,
+            vocab_size,
+            causal,
+            dtype,
+            device,
+            options,
+            context,
+            padding=padding,
         )
+
+
+def _ids_of_padding(target: Target) -> tuple[int, ...]:
+    """List the ids that a model keeps for padding, or that its methods take for it."""
+    held = vars(target) if isinstance(target, nn.Module) else {}
+    told = {**held, **numbers_by_default(target)}
+    found = [one for name, one in told.items() if _PADDING.search(name)]
+    return tuple(one for one in found if type(one) is int and one >= 0)
 
 
 def _context(target: Target) -> int | None:

@@ -16,6 +16,8 @@ from headway.checks.core.errors import (
 from headway.checks.core.layer_cache import LayerCache
 from headway.checks.core.limit import limited
 from headway.checks.core.signature import CallOption
+from headway.checks.core.tolerance import max_difference
+from headway.checks.model.logits_tolerance import logits_tolerance
 from headway.checks.model.model_calls import logits_of
 from headway.checks.model.model_subject import ModelSubject
 
@@ -28,6 +30,7 @@ class CacheProtocol:
 
     Attributes:
         text: The call, as a report shows it.
+        inside: Whether the model has to keep it, and may keep nothing.
         step: Calls with a piece, what was kept, and how many tokens came before; gives
             the result, and what to keep.
         begin: Makes what is kept before the first piece.
@@ -35,6 +38,7 @@ class CacheProtocol:
 
     text: str
     step: Step
+    inside: bool = False
     begin: Callable[[ModelSubject], Any] = lambda subject: None
 
     @at_the_border
@@ -73,7 +77,9 @@ def find_protocol(subject: ModelSubject) -> ProtocolSearch:
     breaks = False
     for tried, protocol in enumerate(protocols):
         try:
-            protocol.read(subject, subject.ids(T=3), (2, 1))
+            rows = protocol.read(subject, subject.ids(T=3), (2, 1))
+            if protocol.inside and _is_alone(subject, rows):
+                continue
         except theirs() as raised:
             if not tried:
                 error = describe(raised)
@@ -116,9 +122,12 @@ def _by_names(subject: ModelSubject) -> Iterator[CacheProtocol]:
         start = f", {names['start']}=..." if "start" in names else ""
         yield CacheProtocol(f"m(ids, {past}=...{start})", _with_past)
         if past.endswith("caches") and "start" not in names and _layers(subject):
-            yield CacheProtocol(f"m(ids, {past}={past})", _with_caches, _new_caches)
+            text = f"m(ids, {past}={past})"
+            yield CacheProtocol(text, _with_caches, begin=_new_caches)
     elif "start" in names:
         yield CacheProtocol(f"m(ids, {names['start']}=...)", _with_start)
+    elif "keep" in names:
+        yield CacheProtocol(f"m(ids, {names['keep']}=True)", _keeping, inside=True)
 
 
 def _of_option(option: CallOption) -> CacheProtocol:
@@ -168,6 +177,16 @@ def _kept(result: Any, name: str) -> Any:
         rest = [part for part in result[1:] if part is not None]
         return rest[-1] if rest else None
     return getattr(result, name, None)
+
+
+def _keeping(s: ModelSubject, ids: Tensor, past: Any, start: int) -> tuple[Any, Any]:
+    return s.call(s.target, ids, {"keep": True}), None
+
+
+def _is_alone(subject: ModelSubject, rows: Tensor) -> bool:
+    """Ask whether the last of three tokens got what it gets without the others."""
+    alone = subject(subject.ids(T=3)[:, 2:])
+    return max_difference(rows[:, 2:], alone) <= logits_tolerance(alone)
 
 
 def _with_start(s: ModelSubject, ids: Tensor, past: Any, start: int) -> tuple[Any, Any]:

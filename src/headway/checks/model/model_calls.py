@@ -30,7 +30,7 @@ _NAMES = {
     "ends": "cu_seqlens cu_seq_lens",
     "past": "past_key_values past_key_value past_kv past_kvs past layer_past kv_cache "
     "kv_caches cache caches cache_params mems",
-    "keep": "use_cache",
+    "keep": "use_cache caching",
     "start": "start_pos start_position position_offset offset",
 }
 _OF_CACHES = ("past", "keep", "start")

@@ -52,6 +52,7 @@ class ModelSubject:
         B: Number of texts in a batch.
         T: Number of tokens in a text.
         fresh: Whether each call is of a new copy, so that none depends on one before.
+        padding: The ids that the code takes for padding, by names in it.
         swapped: Whether tokens see each other along the axis that is not declared.
     """
 
@@ -67,6 +68,7 @@ class ModelSubject:
     B: int = 3
     T: int = 11
     fresh: bool = False
+    padding: tuple[int, ...] = ()
     swapped: bool = False
 
     def __call__(self, ids: Tensor, *, seed: int = 1, **extra: Any) -> Tensor:
@@ -115,6 +117,7 @@ class ModelSubject:
         """List the ids that mean nothing special, in order."""
         every = torch.arange(self.vocab_size)
         values = [config_value(self.target, name) for name in _SPECIAL]
+        values += self.padding
         special = torch.tensor([one for one in values if isinstance(one, int)])
         usual = every[~torch.isin(every, special)]
         return usual if len(usual) > 1 else every

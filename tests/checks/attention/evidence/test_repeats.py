@@ -130,6 +130,19 @@ def test_what_is_random_for_other_reasons_is_said_to_be() -> None:
     assert evidence_of(module).repeats.random
 
 
+def test_what_is_random_without_dropout_is_not_blamed_on_it() -> None:
+    class Hashed(Attention):
+        def forward(self, x: Tensor) -> Any:
+            return super().forward(x) * torch.rand(1)
+
+    [row] = rows_of(Hashed(SMALL), EVAL)
+    assert row.verdict == "failed"
+    assert row.sentence.startswith(
+        "In eval the same input gets different answers, with"
+    )
+    assert row.mistakes == ()
+
+
 def test_what_draws_in_eval_and_uses_nothing_of_it_is_found() -> None:
     def call(m: Any, run: Any, x: Tensor) -> Tensor:
         torch.rand(())

@@ -562,3 +562,55 @@ def test_padding_that_counts_in_the_one_row_of_a_text_is_found() -> None:
         "mean is taken over all rows, those of padding among them."
     )
     expect(MeanOfRows(), OBEYED, "failed", words, d_in=WIDTH)
+
+
+class Multiplied(Attend):
+    """Its weights are products, which a mask is multiplied with."""
+
+    softmax = False
+
+    def forward(self, x: Tensor, attn_mask: Tensor | None = None) -> Tensor:
+        scores = self.q(x) @ self.k(x).mT / WIDTH
+        if attn_mask is not None:
+            scores = scores * (0.5 + attn_mask.double().tril())
+        weights = scores.softmax(-1) if self.softmax else scores
+        return weights @ self.v(x)
+
+
+def test_what_hides_without_a_softmax_is_not_judged() -> None:
+    class Weighed(Multiplied):
+        softmax = True
+
+    words = "It takes no softmax, so what attn_mask hides by is not known."
+    expect(Multiplied(), OBEYED, "not applicable", words, d_in=WIDTH)
+    expect(
+        Weighed(), OBEYED, "failed", "What attn_mask hides still counts*", d_in=WIDTH
+    )
+
+
+class OfTwoTexts(Attend):
+    """Each text sees the other; a mask of one hides it from the other."""
+
+    def __init__(self, *, both: bool) -> None:
+        super().__init__()
+        self.both = both
+        self.other = nn.Linear(9, WIDTH)
+        self.back = nn.Linear(WIDTH, 9)
+
+    def forward(self, x: Tensor, context: Tensor, mask: Tensor | None = None) -> Any:
+        y = self.other(context)
+        scores = self.q(x) @ self.k(y).mT / WIDTH**0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask[:, :, None].bool(), -1e9)
+        rows = scores.softmax(-1) @ self.v(y)
+        others = self.back(scores.mT.softmax(-1) @ self.v(x))
+        return (rows, others) if self.both else rows
+
+
+def test_queries_that_are_hidden_may_be_keys_of_another_text() -> None:
+    words = (
+        "It gives rows for two texts, and mask hides queries of this one: it may be*"
+    )
+    expect(OfTwoTexts(both=True), OBEYED, "not applicable", words, d_in=WIDTH)
+    words = "mask hides queries and not keys*"
+    expect(OfTwoTexts(both=False), OBEYED, "failed", words, d_in=WIDTH)

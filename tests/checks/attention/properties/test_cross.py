@@ -331,3 +331,18 @@ class Correlates(OfThree):
 def test_texts_that_are_compared_along_their_length_are_not_asked() -> None:
     words = "It compares two texts along their length, by an FFT."
     expect(Correlates(), OTHERS, "not applicable", words, d_in=WIDTH)
+
+
+def test_a_feature_of_the_same_tokens_is_no_other_text() -> None:
+    class OfGaussians(Attend):
+        def forward(self, mean: Tensor, cov: Tensor) -> Tensor:
+            scores = self.q(mean) @ self.k(mean).mT + cov @ cov.mT
+            return scores.softmax(-1) @ self.v(mean)
+
+    class OfTwoTexts(Attend):
+        def forward(self, mean: Tensor, other: Tensor) -> Tensor:
+            scores = self.q(mean) @ self.k(mean).mT + other @ other.mT
+            return scores.softmax(-1) @ self.v(mean)
+
+    assert said(OfGaussians(), OTHERS, d_in=WIDTH)[0] == "not applicable"
+    assert said(OfTwoTexts(), OTHERS, d_in=WIDTH)[0] == "failed"

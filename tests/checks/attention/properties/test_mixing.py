@@ -249,3 +249,37 @@ def test_sums_that_are_not_divided_are_found_in_a_function() -> None:
         return (query @ key.mT / query.shape[-1] ** 0.5).exp() @ value
 
     expect(attend, SUM, "failed", "*the weights of a row do not sum to one.*")
+
+
+class Shifted(OfTokens):
+    """Half of the numbers of a token are those of the token before it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.time_shift = nn.ZeroPad2d((0, 0, 1, -1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(torch.cat([self.time_shift(x[..., :7]), x[..., 7:]], -1))
+
+
+def associative_scan(x: Tensor) -> Tensor:
+    return 0.5 * x + 0.3 * x.roll(1, 1).tril()
+
+
+def recurrence(x: Tensor) -> Tensor:
+    return associative_scan(x)
+
+
+class Scanned(OfTokens):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(recurrence(x))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(Shifted, "time_shift"), (Scanned, "associative_scan")]
+)
+def test_what_shifts_or_scans_tokens_tells_equal_ones_apart(
+    kind: type[nn.Module], name: str
+) -> None:
+    words = f"It has {name}, so weights need not sum to one."
+    expect(kind(), SUM, "not applicable", words, d_in=WIDTH)

@@ -316,3 +316,14 @@ def test_types_that_do_not_fit_are_no_matter_of_sizes() -> None:
         return run(x @ torch.eye(x.shape[2]) if x.shape[1] == 1 else x)
 
     assert said(calling(call), SIZE)[0] == "passed"
+
+
+def test_a_size_that_the_height_of_an_image_decides_is_no_fault() -> None:
+    class OfAnImage(Attention):
+        def forward(self, x: Tensor, hw_shape: Any) -> Any:
+            height, width = hw_shape
+            x[:, 1:].reshape(len(x), height, width, -1).view(len(x), -1, 4, SMALL.d_in)
+            return super().forward(x)
+
+    row = next(one for one in check(OfAnImage(SMALL)).rows if one.id == SIZE)
+    assert row.verdict != "failed", row.sentence

@@ -961,3 +961,18 @@ class HalfSeen(Attend):
 def test_what_follows_another_text_is_no_value() -> None:
     assert discovered(OfTwoAndAnother()).call.shown == "m(x, x, None)"
     assert discovered(HalfSeen()).call.shown == "m(x, x, None)"
+
+
+def test_all_that_may_be_left_out_may_be_needed_at_once() -> None:
+    class Needs(Attend):
+        def forward(
+            self, x: Tensor, attention_mask: Any = None, position_ids: Any = None
+        ) -> Tensor:
+            assert attention_mask is not None
+            assert position_ids is not None
+            away = (position_ids[..., None] - position_ids[..., None, :]).abs()
+            scores = self.q(x) @ self.k(x).mT - away + attention_mask.long()
+            return scores.softmax(-1) @ self.v(x)
+
+    call = discovered(Needs()).call
+    assert call.text.startswith("m(x, attention_mask, position_ids)")

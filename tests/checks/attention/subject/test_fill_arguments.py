@@ -686,3 +686,19 @@ def test_masks_of_a_decoder_fit_the_text_that_they_hide() -> None:
     made = [*fillings(names, memory="memory")][meanings.index(three_axes)]
     assert made.values["memory_mask"](room).shape == (1, 1, 1)
     assert made.values["tgt_mask"](room).shape == (7, 7)
+
+
+@pytest.mark.parametrize(
+    "name", ["size", "x_size", "hw_shape", "input_resolution", "spatial_shape"]
+)
+def test_height_and_width_may_be_one_argument(name: str) -> None:
+    room = Room(3, 16, 5, 2, torch.zeros(1))
+    made = [one.values[name](room) for one in fillings([name])]
+    assert made == [(1, 16), (4, 4), (8, 2), (7, 2)]
+    shown = next(fillings([name])).meaning
+    assert shown == f"{name}: height and width of an image, one pixel high"
+
+
+def test_the_size_of_something_else_is_none_of_an_image() -> None:
+    assert not is_known("vocab_size")
+    assert not is_known("sizes")

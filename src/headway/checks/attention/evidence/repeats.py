@@ -58,6 +58,12 @@ def repeat(subject: Subject) -> tuple[Subject, Repeats]:
             random + 1,
             mistakes=["layer-made-in-call"],
         )
+    elif random:
+        randomness = failed(
+            "In eval the same input gets different answers, without any dropout as "
+            "well: random numbers are drawn in each call.",
+            random + 1,
+        )
     return subject, Repeats(state, randomness, random > 0)
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from headway.checks.attention.evidence import Evidence
 from headway.checks.attention.evidence.masks import Mask, example_table
+from headway.checks.attention.evidence.tables import called_functions
 from headway.checks.attention.properties.caller_mask_causes import (
     each_its_own,
     in_training,
@@ -112,6 +113,15 @@ def obeyed(evidence: Evidence) -> Outcome:
                 f"What {name} hides still counts: something beside attention, such as "
                 "a convolution or a pool over tokens, does not get it."
             )
+        if effect in _COUNTS and not _weighs(evidence):
+            return not_applicable(
+                f"It takes no softmax, so what {name} hides by is not known."
+            )
+        if effect == "rows" and _is_of_two(evidence):
+            return not_applicable(
+                f"It gives rows for two texts, and {name} hides queries of this one: "
+                "it may be for keys of the other."
+            )
         if effect == "rows" and evidence.subject.is_pooled:
             return failed(
                 f"What {name} hides still counts in the one row of a text, as where a "
@@ -159,6 +169,23 @@ def obeyed(evidence: Evidence) -> Outcome:
                 "hide the future in it as well."
             )
     return passed(f"It obeys {'; '.join(said)}.", len(said))
+
+
+def _weighs(evidence: Evidence) -> bool:
+    """Ask whether a call takes a softmax, or leaves that to a kernel."""
+    called = called_functions(evidence.subject)
+    return any("softmax" in one or "attention" in one or one == "exp" for one in called)
+
+
+def _is_of_two(evidence: Evidence) -> bool:
+    """Ask whether a call gives the rows of a second text, too."""
+    B, T, _ = evidence.x.shape
+    _, *others = evidence.subject.all_results(evidence.x)
+    # Weights are as wide as there are keys.
+    return any(
+        one.ndim == 3 and one.shape[:2] == (B, T) and one.shape[2] != T
+        for one in others
+    )
 
 
 def _is_switch(evidence: Evidence, name: str) -> bool:

@@ -1,5 +1,6 @@
 """Properties of queries that ask other tokens than their own: cross-attention."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ from headway.checks.core.signature import arguments
 from headway.checks.core.tolerance import max_difference, tolerance
 
 _FOURIER = {"fft", "rfft", "ifft", "irfft"}
+_FEATURE = re.compile(r"(^|_)(cov|var|std|sigma|imag|phase|pos|coords?)(_|$)")
 _OF_ONE_TEXT = "It hides the future, so queries and keys are of the same text."
 
 
@@ -66,6 +68,7 @@ def _raised(evidence: Evidence) -> Outcome:
     T, S = evidence.subject.T, cross.y.shape[1]
     call = evidence.subject.call
     guessed = call.must_convince or "x[..., :" in call.text  # features, such as places
+    guessed = guessed or _is_of_features(evidence)
     if not cross.as_many or evidence.positions or evidence.one_length or guessed:
         return not_applicable(
             f"With other tokens for keys and values it raised {cross.error}."
@@ -78,6 +81,12 @@ def _raised(evidence: Evidence) -> Outcome:
     return failed(
         f"With {S} keys for {T} queries it raised {cross.error}: {_cause(evidence)}."
     )
+
+
+def _is_of_features(evidence: Evidence) -> bool:
+    """Ask whether the second argument is a feature of tokens, as a covariance is."""
+    names = [*arguments(evidence.subject.target), "", ""]
+    return _FEATURE.search(names[1]) is not None
 
 
 @torch.no_grad()

@@ -16,7 +16,11 @@ from headway.checks.core.names import used_names
 from headway.checks.core.outcome import Outcome, failed, not_applicable, passed
 from headway.checks.core.tolerance import max_difference
 
-_DECAY = re.compile(r"decay|retention|forget|logsigmoid|^i?r?fft$", re.IGNORECASE)
+_DECAY = re.compile(
+    r"decay|retention|forget|logsigmoid|^i?r?fft$|(time|token)_?shift"
+    r"|(associative|parallel|selective)_?scan",
+    re.IGNORECASE,
+)
 _KEYS = re.compile(r"(^|[._])(mem(ory)?|null|register|prefix|persistent)(_|\.|$)")
 _LONGER = (64, 256, 1024)  # tokens
 _RESTS = 0.85  # of a change, where texts were a quarter as long
@@ -137,7 +141,7 @@ def _decay(evidence: Evidence) -> str:
     for part in _parts(evidence.subject.module):
         if isinstance(part[1], nn.RNNBase):
             return type(part[1]).__name__
-    used = used_names(evidence.subject.target)
+    used = used_names(evidence.subject.target, called=True)
     return min((one for one in used if _DECAY.search(one)), default="")
 
 

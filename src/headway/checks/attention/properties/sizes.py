@@ -110,7 +110,8 @@ def _of_one_length(evidence: Evidence) -> Outcome:
             f"It takes texts of one token only: with two it raised {raised}. Nothing "
             "else was checked, since one token attends only to itself."
         )
-    if "invalid for input of size" in raised and not _is_told(evidence):
+    of_image = "pixel" in evidence.subject.call.filling.meaning
+    if "invalid for input of size" in raised and not (of_image or _is_told(evidence)):
         return failed(
             f"It takes texts of {T} tokens only, and raised {raised} with a different "
             "number: a size is fixed in a view."

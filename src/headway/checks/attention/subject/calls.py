@@ -390,11 +390,12 @@ def _rare_widths(target: nn.Module) -> list[int]:
 def _optional_arguments(known: Mapping[str, Parameter]) -> list[list[str]]:
     """List arguments that are left out as a rule, and that may be needed all the same.
 
-    Masks come last.
+    Masks come last, and then all of them at once.
     """
     named = [name for name, one in known.items() if one.default is None]
     masks = [name for name in named if "mask" in name]
-    return [*together(named), *([masks] if masks else [])]
+    groups = [*together(named), *([masks] if masks else [])]
+    return [*groups, *([[*itertools.chain(*groups)]] if len(groups) > 1 else [])]
 
 
 def _names_texts_first(target: Target) -> bool:

@@ -167,6 +167,14 @@ def _side(height: int, name: str) -> Make:
     return lambda room: room.T // height if name in ("W", "w", "width") else height
 
 
+_HIGH = {1: "one pixel", 4: "4 pixels", 8: "8 pixels", 7: "7 pixels"}
+
+
+def _sides_of(height: int, name: str) -> Make:
+    """Give the height and the width of an image that all tokens make up."""
+    return lambda room: (height, room.T // height)
+
+
 def _same(make: Make, shown: str | None = None, meaning: str = "") -> Form:
     return Form(lambda name: make, shown, meaning)
 
@@ -332,6 +340,18 @@ _FAMILIES = (
         (
             Form(partial(_side, 1), None, "an image one pixel high"),
             *(Form(partial(_side, n), None, f"{n} pixels high") for n in (4, 8, 7)),
+        ),
+    ),
+    Family(
+        re.compile(
+            r"^(x_)?size$|^hw$|^hw_shape$|^(input|patch|feat)_?(size|resolution|shape)$"
+            r"|^resolution$|^spatial_shape$"
+        ),
+        tuple(
+            Form(
+                partial(_sides_of, n), None, f"height and width of an image, {one} high"
+            )
+            for n, one in _HIGH.items()
         ),
     ),
     Family(
