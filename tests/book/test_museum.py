@@ -42,6 +42,8 @@ CASES = {
     "key-padding-mask-inverted": "mask-inverted",
     "repeat-instead-of-repeat-interleave": "mask-of-another-text",
     "multiheadattention-without-batch-first": "texts-and-tokens-swapped",
+    "counted-from-zero": "cache-positions-from-zero",
+    "kept-for-one-offset": "cache-positions-from-zero",
     "cache-kept-between-texts": "cache-shared-by-calls",
     "a-cache-for-everybody": "cache-shared-by-calls",
     "tiled-heads": "groups-tiled",

@@ -23,8 +23,8 @@ def test_each_row_says_where_the_code_is() -> None:
 
 def test_the_page_counts_what_was_tried() -> None:
     counted = Counter((one["set"], one["kind"]) for one in tried())
-    text = (REFERENCE / "published_models.md").read_text("utf-8")
-    for number in "2345":
+    text = (REFERENCE / "public_code.md").read_text("utf-8")
+    for number in "23456":
         assert counted[number, "module"] == 60
         assert counted[number, "model"] == 10
     assert "readers who had not seen the checks drew 60 modules and 10 whole" in text
@@ -33,6 +33,6 @@ def test_the_page_counts_what_was_tried() -> None:
     assert len(found) - len({*found}) == 2  # as the page says
     repositories = [
         str(len({one["repository"].lower() for one in tried() if one["set"] == number}))
-        for number in "2345"
+        for number in "23456"
     ]
     assert f"| repositories | {' | '.join(repositories)} |" in text

@@ -26,7 +26,8 @@ MODULES = [
 ]
 TOOLS = ["checks", "practice"]  # for readers: not imported with `headway`
 COMMAND = "cli"  # what a terminal calls; it hands on to the tools
-TABLES = ["ids", "stability", "published_models"]  # about the tools, and no module
+# About the tools, and no module.
+TABLES = ["ids", "stability", "published_models", "public_code"]
 PARTS = [
     path.name
     for path in SOURCE.iterdir()
