@@ -326,6 +326,14 @@ class TurnsTwice(HandsBack):
         return rotate(q, start), rotate(k, start) if cached else k, v
 
 
+class BeginsAnewInShortTexts(BeginsAnew):
+    """Texts that are long enough to measure positions are refused."""
+
+    def forward(self, x: Tensor, past: Any = None, use_cache: bool = False) -> Any:
+        assert x.shape[1] < 12, "too long"
+        return super().forward(x, past, use_cache)
+
+
 class TurnsThePastAgain(HandsBack):
     def turn(self, q: Tensor, k: Tensor, v: Tensor, start: int, cached: bool) -> Any:
         return rotate(q, start), rotate(k, start), v
@@ -367,6 +375,10 @@ class Shared(InAList):
         (
             BeginsAnew(),
             "*: new tokens begin again from position zero, whatever the cache holds.",
+        ),
+        (
+            BeginsAnewInShortTexts(),
+            "*counted from zero again or keys that are turned twice*",
         ),
         (
             TurnsThePastAgain(),
