@@ -567,25 +567,27 @@ def test_padding_that_counts_in_the_one_row_of_a_text_is_found() -> None:
 class Multiplied(Attend):
     """Its weights are products, which a mask is multiplied with."""
 
-    softmax = False
+    weigh: Any = staticmethod(torch.clone)
 
     def forward(self, x: Tensor, attn_mask: Tensor | None = None) -> Tensor:
         scores = self.q(x) @ self.k(x).mT / WIDTH
         if attn_mask is not None:
             scores = scores * (0.5 + attn_mask.double().tril())
-        weights = scores.softmax(-1) if self.softmax else scores
-        return weights @ self.v(x)
+        return self.weigh(scores) @ self.v(x)
 
 
 def test_what_hides_without_a_softmax_is_not_judged() -> None:
     class Weighed(Multiplied):
-        softmax = True
+        weigh = staticmethod(lambda scores: scores.softmax(-1))
+
+    class Squashed(Multiplied):
+        weigh = staticmethod(torch.sigmoid)
 
     words = "It takes no softmax, so what attn_mask hides by is not known."
     expect(Multiplied(), OBEYED, "not applicable", words, d_in=WIDTH)
-    expect(
-        Weighed(), OBEYED, "failed", "What attn_mask hides still counts*", d_in=WIDTH
-    )
+    words = "What attn_mask hides still counts*"
+    for kind in (Weighed, Squashed):
+        expect(kind(), OBEYED, "failed", words, d_in=WIDTH)
 
 
 class OfTwoTexts(Attend):

@@ -953,6 +953,13 @@ class OfTwoAndAnother(Attend):
         return self.mix(x, context, context)
 
 
+class OfAnEncoder(Attend):
+    """Two names say what they are of, and that there is another text."""
+
+    def forward(self, x: Tensor, enc_k: Tensor, enc_v: Tensor) -> Tensor:
+        return self.mix(x, enc_k, enc_v)
+
+
 class HalfSeen(Attend):
     def forward(self, q: Tensor, k: Tensor, keep: Any) -> Tensor:
         return self.mix(q, k, k)
@@ -961,6 +968,7 @@ class HalfSeen(Attend):
 def test_what_follows_another_text_is_no_value() -> None:
     assert discovered(OfTwoAndAnother()).call.shown == "m(x, x, None)"
     assert discovered(HalfSeen()).call.shown == "m(x, x, None)"
+    assert discovered(OfAnEncoder()).call.shown == "m(x, x, x)"
 
 
 def test_all_that_may_be_left_out_may_be_needed_at_once() -> None:

@@ -203,6 +203,15 @@ def test_what_cannot_be_differentiated_is_not_asked() -> None:
         def forward(self, ids: Tensor) -> Tensor:
             return OneWay.apply(super().forward(ids))
 
+    class ChangesWhatIsNeeded(models.Plain):
+        def embed(self, ids: Tensor) -> Tensor:
+            rows = super().embed(ids).exp()
+            rows.add_(1.0)  # the way back of exp needs what it gave
+            return rows
+
+    outcome = ask("gradients", ChangesWhatIsNeeded)
+    assert outcome.verdict == "not applicable"
+    assert "modified by an inplace operation" in outcome.sentence
     words = "Its logits take no part in differentiation."
     assert ask("gradients", Writes).sentence == words
     outcome = ask("gradients", HasNoWayBack)

@@ -87,6 +87,7 @@ _REASONS = {
 
 _COUNTS = ("near zero", "counts", "too near")
 _SHOWS = re.compile(r"(^|_)(keep|visible|valid)(_mask)?$", re.IGNORECASE)
+_WEIGHS = re.compile(r"softmax|attention|sigmoid|^exp$")
 _NOTHING_TO_HIDE = "With one token, nothing is left to hide."
 
 
@@ -172,9 +173,9 @@ def obeyed(evidence: Evidence) -> Outcome:
 
 
 def _weighs(evidence: Evidence) -> bool:
-    """Ask whether a call takes a softmax, or leaves that to a kernel."""
+    """Ask whether a score of 0 has a weight: by a softmax, a sigmoid, or a kernel."""
     called = called_functions(evidence.subject)
-    return any("softmax" in one or "attention" in one or one == "exp" for one in called)
+    return any(map(_WEIGHS.search, called))
 
 
 def _is_of_two(evidence: Evidence) -> bool:

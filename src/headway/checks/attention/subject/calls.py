@@ -461,9 +461,11 @@ def three_of(known: Mapping[str, Parameter], *, guess: bool = True) -> dict[str,
         return {name: role for role, name in places.items()}
     others = [name for name in needed if guess and not is_known(name, needed)]
     first = {name: place for place, name in enumerate(others[:3])}
-    if len(first) < 3 or needed[:3] != others[:3] or _ANOTHER_TEXT.search(needed[1]):
+    if len(first) < 3 or needed[:3] != others[:3]:
         return {}
-    return first
+    # What follows another text is no value, unless its name says so.
+    follows = _ANOTHER_TEXT.search(needed[1]) and _role(needed[2]) is None
+    return {} if follows else first
 
 
 def _role(name: str) -> int | None:
