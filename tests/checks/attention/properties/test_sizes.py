@@ -318,6 +318,16 @@ def test_types_that_do_not_fit_are_no_matter_of_sizes() -> None:
     assert said(calling(call), SIZE)[0] == "passed"
 
 
+def test_parts_of_one_size_are_no_fixed_size() -> None:
+    class InParts(Attention):
+        def forward(self, x: Tensor) -> Any:
+            return super().forward(x.view(len(x), -1, 16, SMALL.d_in).flatten(1, 2))
+
+    row = next(one for one in check(InParts(SMALL)).rows if one.id == SIZE)
+    assert row.verdict == "note"
+    assert row.sentence.startswith("It takes texts of 16 tokens only: with more")
+
+
 def test_a_size_that_the_height_of_an_image_decides_is_no_fault() -> None:
     class OfAnImage(Attention):
         def forward(self, x: Tensor, hw_shape: Any) -> Any:
