@@ -11,10 +11,9 @@ from torch.overrides import TorchFunctionMode
 
 from headway.checks.attention.subject import Subject
 from headway.checks.core.errors import at_the_border
-from headway.checks.core.table_watch import TableWatch, is_constant
+from headway.checks.core.table_watch import EXACT, TableWatch, is_constant
 
 Layout = Literal["one of each", "twice", "neighbours", "complex"]
-_EXACT = 1e-5
 _TURNS = frozenset({"cos", "sin", "polar", "cos_", "sin_"})
 
 
@@ -39,7 +38,7 @@ def tables_in_use(subject: Subject) -> list[Angles]:
     Buffers, attributes, arguments of the call, or numbers made on the way: all of them
     are handed to some function of torch, and that is where they are seen.
     """
-    exact = max(_EXACT, 2 * torch.finfo(subject.dtype).eps)
+    exact = max(EXACT, 2 * torch.finfo(subject.dtype).eps)
     with TableWatch(subject.T) as watch, torch.no_grad():
         subject(subject.tokens())
     found: list[Angles] = []
@@ -150,14 +149,14 @@ def _turning(angles: Tensor, layout: Layout, length: float) -> Iterator[Angles]:
             angles, layout = angles[:, :n], "twice"
         elif _same(angles[:, ::2], angles[:, 1::2]):
             angles, layout = angles[:, ::2], "neighbours"
-    yield Angles(angles, layout, 1.0 if abs(length - 1) <= _EXACT else length)
+    yield Angles(angles, layout, 1.0 if abs(length - 1) <= EXACT else length)
 
 
 def _alike(one: Angles, other: Angles) -> bool:
     """Ask whether two tables turn by the same angles, and lengthen as much."""
-    near = abs(one.length - other.length) <= _EXACT
+    near = abs(one.length - other.length) <= EXACT
     return near and _same(one.angles, other.angles)
 
 
 def _same(one: Tensor, other: Tensor) -> bool:
-    return one.shape == other.shape and bool(((one - other).abs() <= _EXACT).all())
+    return one.shape == other.shape and bool(((one - other).abs() <= EXACT).all())
