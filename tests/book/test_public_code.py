@@ -23,7 +23,7 @@ def test_each_row_says_where_the_code_is() -> None:
 
 def test_the_page_counts_what_was_tried() -> None:
     counted = Counter((one["set"], one["kind"]) for one in tried())
-    text = (REFERENCE / "public_code.md").read_text("utf-8")
+    text = (REFERENCE / "published_models.md").read_text("utf-8")
     for number in "23456":
         assert counted[number, "module"] == 60
         assert counted[number, "model"] == 10

@@ -27,7 +27,7 @@ MODULES = [
 TOOLS = ["checks", "practice"]  # for readers: not imported with `headway`
 COMMAND = "cli"  # what a terminal calls; it hands on to the tools
 # About the tools, and no module.
-TABLES = ["ids", "stability", "published_models", "public_code"]
+TABLES = ["ids", "stability", "published_models"]
 PARTS = [
     path.name
     for path in SOURCE.iterdir()

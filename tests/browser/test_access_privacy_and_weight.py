@@ -46,9 +46,7 @@ REFERENCE_BUDGET = {**BUDGET, "elements": 2800}
 ARTICLE = 13.25 * KB
 REFERENCE_ARTICLE = 15 * KB  # nobody reads it through
 AROUND_ARTICLE = 8 * KB  # the list of chapters, which grows with the book
-# Where the table of contents has each exercise: so long a page is compressed in parts,
-# and what stands in it twice is twice there.
-AROUND_EXERCISES = 9.25 * KB
+AROUND_EXERCISES = 9 * KB  # where the table of contents has each exercise
 INDEX_PER_PAGE = 2.25 * KB  # of the search, loaded when somebody searches
 OF_COLOURS = ("color-contrast", "link-in-text-block")  # the rules of axe that see them
 # For colours, of visible text that looks the same and stands on the same, in the same
